@@ -1,0 +1,7 @@
+"""THE HOUSE: wiring on top, shared rooms below.
+
+Every other package may import from here; nothing here imports crawlpoints or crawler,
+except the URL configuration and the settings, which name them.
+"""
+
+__version__ = "0.1.0"

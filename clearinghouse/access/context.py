@@ -1,0 +1,5 @@
+from typing import Any
+
+
+def frame(request: Any) -> dict[str, Any]:
+    return {}

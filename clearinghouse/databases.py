@@ -1,0 +1,89 @@
+"""Owns: the four database aliases, how a URL becomes a connection, which model lives where.
+
+Does not: hold SQL. Called by: settings, and by every room that names a database.
+"""
+
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+DEFAULT = "default"
+WEBCRAWL = "webcrawl"
+PRIMARY = "primary"
+BACKUP = "backup"
+
+# The three servers of propagation, in the seed's order, and the alias of each.
+TARGETS = {"development": DEFAULT, "primary": PRIMARY, "backup": BACKUP}
+
+# A writer waits this long for another writer before it gives up (fault A10).
+LOCK_WAIT_SECONDS = 20
+
+_SQLITE_PRAGMAS = (
+    "PRAGMA journal_mode=WAL;"
+    "PRAGMA synchronous=FULL;"  # an acknowledged page survives a power cut (fault A8)
+    "PRAGMA cache_size=-32000;"
+    "PRAGMA temp_store=MEMORY;"
+    "PRAGMA mmap_size=268435456;"
+    "PRAGMA journal_size_limit=67108864;"
+)
+
+_APPS = {
+    "crawler": {WEBCRAWL},
+    "published": set(TARGETS.values()),
+}
+# The one table that stands in every database: the names of page types.
+_EVERYWHERE = {("published", "crawlpagetype")}
+
+
+def from_url(url: str) -> dict[str, Any]:
+    """Django's settings for one database URL; raises SystemExit with a sentence for an unusable one."""
+    parts = urlsplit(url)
+    if parts.scheme == "sqlite":
+        return _sqlite(Path(unquote(url.removeprefix("sqlite:///"))))
+    if parts.scheme in {"postgres", "postgresql"}:
+        return _server(parts, "django.db.backends.postgresql", {})
+    if parts.scheme == "mssql":
+        return _server(parts, "mssql", {"driver": "ODBC Driver 18 for SQL Server"})
+    raise SystemExit(f"{url!r} is not a database address; use sqlite:///…, postgres://… or mssql://…")
+
+
+def _sqlite(path: Path) -> dict[str, Any]:
+    options = {"init_command": _SQLITE_PRAGMAS, "transaction_mode": "IMMEDIATE", "timeout": LOCK_WAIT_SECONDS}
+    return {
+        "ENGINE": "django.db.backends.sqlite3",
+        "NAME": str(path),
+        "OPTIONS": options,
+        "TEST": {"NAME": None},
+        "CONN_MAX_AGE": None,
+    }
+
+
+def _server(parts: Any, engine: str, options: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "ENGINE": engine,
+        "NAME": unquote(parts.path.lstrip("/")),
+        "USER": unquote(parts.username or ""),
+        "PASSWORD": unquote(parts.password or ""),
+        "HOST": unquote(parts.hostname or ""),
+        "PORT": str(parts.port or ""),
+        "OPTIONS": options | dict(parse_qsl(parts.query)),
+        "CONN_MAX_AGE": 60,
+        "CONN_HEALTH_CHECKS": True,
+    }
+
+
+class Router:
+    """Sends each model to its database. Published tables exist on three servers: they are always named with using()."""
+
+    def db_for_read(self, model: Any, **hints: Any) -> str | None:
+        return WEBCRAWL if model._meta.app_label == "crawler" else None
+
+    db_for_write = db_for_read
+
+    def allow_relation(self, one: Any, other: Any, **hints: Any) -> bool | None:
+        return None
+
+    def allow_migrate(self, db: str, app_label: str, model_name: str | None = None, **hints: Any) -> bool:
+        if (app_label, model_name) in _EVERYWHERE:
+            return True
+        return db in _APPS.get(app_label, {DEFAULT})

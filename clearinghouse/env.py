@@ -1,0 +1,87 @@
+"""Owns: the environment variables of the product. Does not: decide anything. Called by: settings and processes.
+
+Every setting is one row here; the README's table is checked against it by a test.
+"""
+
+import hashlib
+import os
+import tempfile
+from pathlib import Path
+from typing import NamedTuple
+
+PREFIX = "CLEARINGHOUSE_"
+BASE = Path(__file__).resolve().parent.parent
+
+
+class Setting(NamedTuple):
+    name: str
+    default: str
+    meaning: str
+
+
+SETTINGS = [
+    Setting("ENV", "development", "`production` refuses to start on a default key, DEBUG or an empty host list"),
+    Setting("VAR", "var", "folder of all embedded state: databases, Redis, keys, logs"),
+    Setting("SECRET_KEY", "", "Django's signing key; development makes one in the VAR folder"),
+    Setting("DEBUG", "0", "1 shows tracebacks in the browser; refused in production"),
+    Setting("ALLOWED_HOSTS", "", "comma-separated host names of the web server; development allows localhost"),
+    Setting("PUBLIC_URL", "", "address people use, for links in mails, like https://clearinghouse.example.org"),
+    Setting("INSECURE_COOKIES", "0", "1 lets a production server be used over plain http (sign-in cookies unprotected)"),
+    Setting("BEHIND_PROXY", "0", "1 trusts X-Forwarded-Proto of the reverse proxy"),
+    Setting("TIME_ZONE", "UTC", "zone in which times are shown"),
+    Setting("DB", "", "doc_library on content development: sqlite:///…, postgres://… or mssql://…"),
+    Setting("DB_WEBCRAWL", "", "the WebCrawl database"),
+    Setting("DB_PRIMARY", "", "doc_library of primary production"),
+    Setting("DB_BACKUP", "", "doc_library of backup production"),
+    Setting("REDIS_URL", "", "Redis of the work queues; empty: the embedded server in the VAR folder"),
+    Setting("CREDENTIAL_KEYS", "", "id:base64 keys for site passwords, newest first, comma-separated; development makes one"),
+    Setting("ALLOWED_NETWORKS", "", "networks or address:port the crawler may reach although they are not public"),
+    Setting("ALLOWED_PORTS", "80,443,8000-8999", "ports the crawler may use elsewhere"),
+    Setting("CONTACT", "", "address or mail in the crawler's User-Agent, so that site owners can reach you"),
+    Setting("SPEED", "polite", "speed of a run that names none: polite, medium or fast"),
+    Setting("PORT", "8765", "port of `make run`"),
+    Setting("DEMO_PORT", "8766", "port of the demo site of `make run`"),
+    Setting("CRAWL_WORKERS", "1", "RQ workers for crawls that `make run` starts"),
+    Setting("LOG_LEVEL", "INFO", "level of the logs on standard error"),
+]
+_DEFAULTS = {setting.name: setting.default for setting in SETTINGS}
+
+
+def text(name: str) -> str:
+    return os.environ.get(PREFIX + name, "").strip() or _DEFAULTS[name]
+
+
+def flag(name: str) -> bool:
+    return text(name).lower() in {"1", "true", "yes", "on"}
+
+
+def number(name: str) -> int:
+    value = text(name)
+    if not value.isdigit():
+        raise SystemExit(f"{PREFIX}{name} must be a whole number; it is {value!r}")
+    return int(value)
+
+
+def words(name: str) -> list[str]:
+    return [word.strip() for word in text(name).split(",") if word.strip()]
+
+
+def production() -> bool:
+    return text("ENV") == "production"
+
+
+def var() -> Path:
+    """The folder of all embedded state; made on first use."""
+    folder = Path(text("VAR"))
+    folder = folder if folder.is_absolute() else BASE / folder
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def redis_socket() -> Path:
+    """Where the embedded Redis listens. A socket path has a limit of 108 bytes, so a deep VAR falls back to /tmp."""
+    path = var().resolve() / "redis.sock"
+    if len(str(path)) < 100:
+        return path
+    digest = hashlib.sha256(str(path).encode()).hexdigest()[:16]
+    return Path(tempfile.gettempdir()) / f"clearinghouse-{digest}.sock"

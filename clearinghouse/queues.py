@@ -1,0 +1,64 @@
+"""Owns: the names of the work queues and the one way to ring them.
+
+Does not: hold work. Redis is a doorbell: the rows in WebCrawl say what is to be done, the tick rings again
+for whatever was lost. Called by: intake, services, the tick.
+"""
+
+import logging
+from typing import Any
+
+import django_rq
+from django.conf import settings
+from redis import Redis
+from redis.exceptions import RedisError
+from rq.job import Job
+
+CONTROL = "control"
+CRAWL = "crawl"
+PROPAGATE = "propagate"
+NAMES = (CONTROL, CRAWL, PROPAGATE)
+
+# A person's click never waits longer than this for Redis (fault B5).
+PATIENCE_SECONDS = 1.0
+
+# The only functions a worker will run: a payload naming anything else is refused (threat T20).
+TRUSTED = {"crawler.jobs.initialize", "crawler.jobs.serve", "crawler.jobs.propagate"}
+
+log = logging.getLogger(__name__)
+
+
+class UntrustedJob(Exception):
+    """A job in Redis names a function that is not one of ours."""
+
+
+class TrustedJob(Job):
+    @property
+    def func(self) -> Any:
+        if self.func_name not in TRUSTED:
+            raise UntrustedJob(f"{self.func_name!r} is not a job of this product")
+        return super().func
+
+
+def ring(queue: str, function: str, *ids: int) -> bool:
+    """Ask a worker to look at these rows; False when Redis cannot be asked (the tick will ring again)."""
+    try:
+        connection = Redis.from_url(
+            settings.REDIS_URL, socket_timeout=PATIENCE_SECONDS, socket_connect_timeout=PATIENCE_SECONDS
+        )
+        target = django_rq.get_queue(queue, connection=connection)
+        target.enqueue(function, *ids, result_ttl=0, failure_ttl=3600, ttl=None)
+        return True
+    except (RedisError, OSError) as error:
+        log.warning("Redis did not take a ring for %s %s: %s", function, ids, error)
+        return False
+
+
+def waiting(queue: str) -> int:
+    """How many rings are not answered yet; 0 when Redis cannot be asked."""
+    try:
+        connection = Redis.from_url(
+            settings.REDIS_URL, socket_timeout=PATIENCE_SECONDS, socket_connect_timeout=PATIENCE_SECONDS
+        )
+        return django_rq.get_queue(queue, connection=connection).count
+    except (RedisError, OSError):
+        return 0

@@ -1,0 +1,176 @@
+"""Django's settings, all from the environment: see env.py for the table of variables."""
+
+import base64
+import os
+import secrets
+from pathlib import Path
+from typing import Any
+
+from django.core.exceptions import ImproperlyConfigured
+
+from . import databases, env
+
+BASE_DIR = env.BASE
+VAR = env.var()
+PRODUCTION = env.production()
+DEBUG = env.flag("DEBUG")
+
+
+def _kept(name: str, make: Any) -> str:
+    """A secret of a development install: made once, mode 0600, outside the databases."""
+    path = VAR / name
+    if not path.exists():
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(handle, "w") as file:
+            file.write(make())
+    return path.read_text().strip()
+
+
+def _required(name: str, development: Any) -> str:
+    value = env.text(name)
+    if value:
+        return value
+    if PRODUCTION:
+        raise ImproperlyConfigured(f"Set {env.PREFIX}{name}: a production server does not start without it.")
+    return development()
+
+
+SECRET_KEY = _required("SECRET_KEY", lambda: _kept("secret.key", lambda: secrets.token_urlsafe(50)))
+CREDENTIAL_KEYS = _required(
+    "CREDENTIAL_KEYS",
+    lambda: _kept("credential.keys", lambda: "dev:" + base64.b64encode(secrets.token_bytes(32)).decode()),
+)
+ALLOWED_HOSTS = env.words("ALLOWED_HOSTS") or ([] if PRODUCTION else ["localhost", "127.0.0.1", "[::1]"])
+if PRODUCTION and DEBUG:
+    raise ImproperlyConfigured("CLEARINGHOUSE_DEBUG=1 is refused in production: tracebacks show passwords.")
+if PRODUCTION and len(SECRET_KEY) < 50:
+    raise ImproperlyConfigured("CLEARINGHOUSE_SECRET_KEY must be at least 50 random characters.")
+if PRODUCTION and (not ALLOWED_HOSTS or "*" in ALLOWED_HOSTS):
+    raise ImproperlyConfigured("Set CLEARINGHOUSE_ALLOWED_HOSTS to the host names of this server; * is refused.")
+
+INSTALLED_APPS = [
+    "clearinghouse.access",
+    "clearinghouse.audit",
+    "clearinghouse.library",
+    "clearinghouse.published",
+    "clearinghouse.search",
+    "crawlpoints",
+    "crawler",
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "whitenoise.runserver_nostatic",
+    "django.contrib.staticfiles",
+    "django_htmx",
+    "django_tables2",
+    "django_rq",
+]
+
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "clearinghouse.access.middleware.ContentSecurity",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "clearinghouse.access.middleware.SignInRequired",
+    "clearinghouse.access.middleware.Acting",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
+]
+
+ROOT_URLCONF = "clearinghouse.urls"
+WSGI_APPLICATION = "clearinghouse.wsgi.application"
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+                "clearinghouse.access.context.frame",
+            ],
+            "builtins": ["clearinghouse.access.templatetags.pieces"],
+        },
+    }
+]
+FORM_RENDERER = "django.forms.renderers.TemplatesSetting"
+
+
+def _database(name: str, file: str) -> dict[str, Any]:
+    return databases.from_url(env.text(name) or f"sqlite:///{Path(VAR, file).resolve()}")
+
+
+DATABASES = {
+    databases.DEFAULT: _database("DB", "doc_library.sqlite3"),
+    databases.WEBCRAWL: _database("DB_WEBCRAWL", "webcrawl.sqlite3"),
+    databases.PRIMARY: _database("DB_PRIMARY", "primary.sqlite3"),
+    databases.BACKUP: _database("DB_BACKUP", "backup.sqlite3"),
+}
+DATABASE_ROUTERS = ["clearinghouse.databases.Router"]
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+# Redis only wakes workers; the rows are the truth. Unix socket paths must stay under 108 characters.
+REDIS_URL = env.text("REDIS_URL") or f"unix://{env.redis_socket()}"
+RQ_QUEUES = {
+    name: {"URL": REDIS_URL, "DEFAULT_TIMEOUT": 3600, "SERIALIZER": "rq.serializers.JSONSerializer"}
+    for name in ("control", "crawl", "propagate")
+}
+RQ = {"JOB_CLASS": "clearinghouse.queues.TrustedJob", "COMMIT_MODE": "auto"}
+
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
+    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 10}},
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+]
+LOGIN_URL = "sign-in"
+LOGIN_REDIRECT_URL = "home"
+LOGOUT_REDIRECT_URL = "sign-in"
+SESSION_COOKIE_AGE = 14 * 24 * 3600
+MESSAGE_STORAGE = "django.contrib.messages.storage.session.SessionStorage"
+
+SECURE_COOKIES = PRODUCTION and not env.flag("INSECURE_COOKIES")
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_SSL_REDIRECT = SECURE_COOKIES
+SECURE_HSTS_SECONDS = 31_536_000 if SECURE_COOKIES else 0
+SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = SECURE_COOKIES
+SECURE_REFERRER_POLICY = "same-origin"
+X_FRAME_OPTIONS = "SAMEORIGIN"
+if env.flag("BEHIND_PROXY"):
+    SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+CSRF_TRUSTED_ORIGINS = [env.text("PUBLIC_URL").rstrip("/")] if env.text("PUBLIC_URL") else []
+CSRF_FAILURE_VIEW = "clearinghouse.access.views.csrf_refused"
+
+LANGUAGE_CODE = "en"
+USE_I18N = False
+USE_TZ = True
+TIME_ZONE = env.text("TIME_ZONE")
+USE_THOUSAND_SEPARATOR = False
+
+STATIC_URL = "/static/"
+STATIC_ROOT = VAR / "static"
+STATICFILES_DIRS = [BASE_DIR / "static"]
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {
+        "BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"
+        if PRODUCTION
+        else "django.contrib.staticfiles.storage.StaticFilesStorage"
+    },
+}
+DATA_UPLOAD_MAX_MEMORY_SIZE = 5 * 1024 * 1024
+DJANGO_TABLES2_TEMPLATE = "pieces/table.html"
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"line": {"format": "{asctime} {levelname:<7} {name}: {message}", "style": "{"}},
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "root": {"handlers": ["stderr"], "level": env.text("LOG_LEVEL")},
+    "loggers": {"django.db.backends": {"level": "INFO"}, "rq": {"level": "WARNING"}},
+}

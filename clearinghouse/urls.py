@@ -1,0 +1,12 @@
+"""Every door of the web application."""
+
+from django.contrib import admin
+from django.urls import include, path
+
+urlpatterns = [
+    path("", include("clearinghouse.access.urls")),
+    path("", include("crawlpoints.screens.urls")),
+    path("", include("crawler.screens.urls")),
+    path("search/", include("clearinghouse.search.screens.urls")),
+    path("settings/admin/", admin.site.urls),
+]

@@ -1,0 +1,8 @@
+"""The door for gunicorn."""
+
+import os
+
+from django.core.wsgi import get_wsgi_application
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "clearinghouse.settings")
+application = get_wsgi_application()

@@ -1,0 +1,29 @@
+"""The exception tree of the crawler: only for what is not an ordinary outcome of a page."""
+
+
+class CrawlerError(Exception):
+    """Base of our own errors; its text is a sentence for people."""
+
+
+class Fenced(CrawlerError):
+    """This instance was declared dead by a rival: nothing of its batch was written, and it must stop."""
+
+
+class NothingToCrawl(CrawlerError):
+    """A launch whose chosen documents have no active crawl point."""
+
+
+class AllBusy(CrawlerError):
+    """Every chosen document is in an unfinished run."""
+
+
+class WrongMoment(CrawlerError):
+    """A control (pause, resume …) that the run's state does not allow."""
+
+
+class NeedsDecision(CrawlerError):
+    """A propagation that would lose too much: a person must accept it."""
+
+    def __init__(self, sentence: str, losses: list[dict[str, object]]) -> None:
+        super().__init__(sentence)
+        self.losses = losses

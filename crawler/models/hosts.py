@@ -1,0 +1,20 @@
+"""What is known of each site (scheme, host, port) over all instances: pace, robots.txt, trouble."""
+
+from django.db import models
+
+from clearinghouse.digests import DigestField
+
+
+class Host(models.Model):
+    key = DigestField(primary_key=True)
+    origin = models.CharField(max_length=300)
+    next_at = models.FloatField(default=0)  # the next free slot, seconds since 1970
+    wait_until = models.FloatField(default=0)  # Retry-After, back-off
+    failing_since = models.FloatField(default=0)
+    probe_reason = models.CharField(max_length=24, default="")
+    robots_status = models.SmallIntegerField(default=0)  # 0: never asked
+    robots_at = models.FloatField(default=0)
+    robots_text = models.TextField(default="")
+
+    class Meta:
+        db_table = "host"

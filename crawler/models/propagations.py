@@ -1,0 +1,55 @@
+"""Propagations: every step is a row, so that a killed one continues where it was; who serves the public."""
+
+from django.db import models
+
+
+class Propagation(models.Model):
+    """Its id is the generation number: never reused."""
+
+    state = models.CharField(max_length=12, default="waiting", db_index=True)  # waiting, working, done, failed
+    full = models.BooleanField(default=False)
+    include_stopped = models.BooleanField(default=False)
+    targets = models.JSONField(default=list)
+    accepted_losses = models.JSONField(default=list)  # documents whose loss a person confirmed
+    requested_by = models.CharField(max_length=150)
+    error = models.TextField(default="")
+    created_at = models.DateTimeField()
+    started_at = models.DateTimeField(null=True)
+    finished_at = models.DateTimeField(null=True)
+
+    class Meta:
+        db_table = "propagation"
+
+    @property
+    def generation(self) -> int:
+        return self.pk
+
+
+class PropagationStep(models.Model):
+    propagation = models.ForeignKey(Propagation, models.CASCADE, related_name="steps")
+    number = models.SmallIntegerField()
+    name = models.CharField(max_length=20)  # load, index, verify, switch, public_to_backup, public_home, finish
+    target = models.CharField(max_length=12, default="")
+    state = models.CharField(max_length=12, default="waiting")
+    counts = models.JSONField(default=dict)
+    error = models.TextField(default="")
+    started_at = models.DateTimeField(null=True)
+    finished_at = models.DateTimeField(null=True)
+
+    class Meta:
+        db_table = "propagation_step"
+        ordering = ["number"]
+        constraints = [models.UniqueConstraint(fields=["propagation", "number"], name="propagation_step_unique")]
+
+
+class PublicSwitch(models.Model):
+    """One row: who serves the public, since when, and who must bring it home by when."""
+
+    id = models.SmallIntegerField(primary_key=True, default=1)
+    serving = models.CharField(max_length=12, default="primary")
+    owner = models.BigIntegerField(null=True)  # the propagation that moved it away
+    deadline = models.DateTimeField(null=True)
+    changed_at = models.DateTimeField(null=True)
+
+    class Meta:
+        db_table = "public_switch"

@@ -1,0 +1,102 @@
+"""Runs (one launch), excursions (one document's crawl inside a run), events (what happened, for the log)."""
+
+from django.db import models
+
+
+class State(models.TextChoices):
+    WAITING = "waiting", "Waiting"
+    RUNNING = "running", "Running"
+    PAUSED = "paused", "Paused"
+    INTERRUPTED = "interrupted", "Interrupted"
+    STOPPING = "stopping", "Stopping"
+    FINISHED = "finished", "Finished"
+    FINISHED_AT_LIMIT = "finished_at_limit", "Finished at limit"
+    STOPPED = "stopped", "Stopped"
+    CANCELLED = "cancelled", "Cancelled"
+    FAILED = "failed", "Failed"
+
+
+OPEN_STATES = (State.WAITING, State.RUNNING, State.PAUSED, State.INTERRUPTED, State.STOPPING)
+
+
+class Run(models.Model):
+    """One launch over some or all documents. Its counts are the sums over its excursions."""
+
+    state = models.CharField(max_length=20, choices=State.choices, default=State.WAITING, db_index=True)
+    control = models.CharField(max_length=10, default="", blank=True)  # what was asked: pause, stop, cancel
+    speed = models.CharField(max_length=10, default="polite")
+    ignore_robots = models.BooleanField(default=False)
+    requested_by = models.CharField(max_length=150)
+    origin = models.CharField(max_length=10, default="button")  # button, command, schedule, preview
+    note = models.CharField(max_length=500, default="", blank=True)
+    propagate_after = models.BooleanField(default=False)
+    max_seconds = models.IntegerField(default=0)  # 0: no limit
+    max_bytes = models.BigIntegerField(default=0)
+    left_out = models.JSONField(default=list)  # documents that were in another unfinished run at launch
+    initialized = models.BooleanField(default=False)
+    # A run of the command `crawl` gets no tickets while this process lives.
+    driver = models.ForeignKey("Instance", models.SET_NULL, null=True, related_name="+")
+    created_at = models.DateTimeField()
+    started_at = models.DateTimeField(null=True)
+    finished_at = models.DateTimeField(null=True)
+
+    class Meta:
+        db_table = "run"
+
+    def __str__(self) -> str:
+        return f"Run {self.pk}"
+
+
+class Excursion(models.Model):
+    """One document's crawl in a run: its message queue, its snapshot of the settings, its counters."""
+
+    run = models.ForeignKey(Run, models.CASCADE, related_name="excursions")
+    doc_id = models.BigIntegerField()
+    title = models.CharField(max_length=255)
+    project = models.CharField(max_length=100, default="", blank=True)
+    state = models.CharField(max_length=20, choices=State.choices, default=State.WAITING)
+    control = models.CharField(max_length=10, default="", blank=True)
+    unfinished = models.BooleanField(default=True)
+    snapshot = models.JSONField(default=dict)  # values.Snapshot as of the launch; never a password
+    found = models.IntegerField(default=0)
+    queued = models.IntegerField(default=0)
+    crawled = models.IntegerField(default=0)
+    unchanged = models.IntegerField(default=0)
+    redirected = models.IntegerField(default=0)
+    skipped = models.IntegerField(default=0)
+    failed = models.IntegerField(default=0)
+    bytes = models.BigIntegerField(default=0)
+    tallies = models.JSONField(default=dict)  # {"reason": {...}, "depth": {...}, "status": {...}, "point": {...}}
+    error = models.TextField(default="", blank=True)  # traceback of a fault of ours
+    started_at = models.DateTimeField(null=True)
+    finished_at = models.DateTimeField(null=True)
+
+    class Meta:
+        db_table = "excursion"
+        constraints = [
+            models.UniqueConstraint(fields=["run", "doc_id"], name="excursion_unique"),
+            models.UniqueConstraint(
+                fields=["doc_id"], condition=models.Q(unfinished=True), name="excursion_one_unfinished_per_document"
+            ),
+        ]
+        indexes = [models.Index(fields=["state"], name="excursion_state")]
+
+    def __str__(self) -> str:
+        return f"{self.title} in run {self.run_id}"
+
+    @property
+    def queue_name(self) -> str:
+        return f"run-{self.run_id}-doc-{self.doc_id}"
+
+
+class Event(models.Model):
+    """The log of a run, newest last."""
+
+    run = models.ForeignKey(Run, models.CASCADE, related_name="events")
+    doc_id = models.BigIntegerField(null=True)
+    at = models.DateTimeField()
+    kind = models.CharField(max_length=30)
+    text = models.CharField(max_length=500)
+
+    class Meta:
+        db_table = "run_event"

@@ -1,0 +1,218 @@
+"""Owns: the frozen values that cross walls inside the crawler, and the closed list of reasons.
+
+Does not: touch a database, a network or a clock. Called by: everybody in crawler.
+"""
+
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any, NamedTuple
+
+# Outcomes, as stored in the ledger.
+QUEUED, CRAWLED, UNCHANGED, REDIRECTED, SKIPPED, FAILED = (
+    "queued", "crawled", "unchanged", "redirected", "skipped", "failed",
+)  # fmt: skip
+OUTCOMES = (QUEUED, CRAWLED, UNCHANGED, REDIRECTED, SKIPPED, FAILED)
+
+
+class Reason(NamedTuple):
+    code: str
+    outcome: str
+    label: str  # two or three words, for chips and columns
+    sentence: str  # "Not crawled, because it …"; {…} is filled from the detail
+
+
+_REASONS = [
+    ("bad_address", SKIPPED, "not an address", "is not an address the crawler can read"),
+    ("too_long", SKIPPED, "too long", "is longer than 2,048 characters"),
+    ("scheme_not_allowed", SKIPPED, "not http", "is not http or https"),
+    ("port_not_allowed", SKIPPED, "port not allowed", "uses a port that is not allowed"),
+    ("trap_suspected", SKIPPED, "trap suspected", "looks like an endless address"),
+    ("outside_root", SKIPPED, "outside the root string", "does not begin with the root string"),
+    ("excluded", SKIPPED, "excluded", "matches an exclude URL"),
+    ("nofollow", SKIPPED, "nofollow", "is linked only with nofollow"),
+    ("too_deep", SKIPPED, "too deep", "is deeper than the depth limit"),
+    ("point_deactivated", SKIPPED, "deactivated", "the crawl point was deactivated meanwhile"),
+    ("run_limit", SKIPPED, "run limit", "the run's time or byte limit was reached"),
+    ("address_refused", SKIPPED, "network not allowed", "is on a network that is not allowed"),
+    ("robots_disallowed", SKIPPED, "robots.txt", "is forbidden by robots.txt"),
+    ("page_limit", SKIPPED, "page limit", "came after the maximum pages was reached"),
+    ("type_not_allowed", SKIPPED, "type not stored", "is of a type that is not stored"),
+    ("too_large", SKIPPED, "too large", "is larger than the limit"),
+    ("redirect_outside_root", SKIPPED, "redirect outside root", "redirects outside the root string"),
+    ("redirect_excluded", SKIPPED, "redirect excluded", "redirects to an excluded address"),
+    ("run_stopped", SKIPPED, "run stopped", "the run was stopped"),
+    ("run_cancelled", SKIPPED, "run cancelled", "the run was cancelled"),
+    ("redirect_loop", FAILED, "redirect loop", "redirects in a circle"),
+    ("too_many_redirects", FAILED, "too many redirects", "redirects more than 10 times"),
+    ("http_4xx", FAILED, "refused (4xx)", "the site answered with a 4xx status"),
+    ("http_5xx", FAILED, "site error (5xx)", "the site answered with a 5xx status"),
+    ("auth_required", FAILED, "asks for a password", "asks for a password"),
+    ("auth_failed", FAILED, "password refused", "refused the saved user ID and password"),
+    ("login_page", FAILED, "sign-in page", "answered with a sign-in page"),
+    ("dns_failed", FAILED, "unknown host", "the host name is unknown"),
+    ("connect_failed", FAILED, "no connection", "no connection could be made"),
+    ("tls_failed", FAILED, "TLS failed", "the certificate or encryption is bad"),
+    ("timeout", FAILED, "timeout", "took longer than allowed"),
+    ("too_slow", FAILED, "too slow", "was slower than allowed"),
+    ("cut_short", FAILED, "cut short", "ended before its declared length"),
+    ("bad_response", FAILED, "unusable answer", "gave an answer that is not usable HTTP"),
+    ("decode_failed", FAILED, "broken compression", "its compression is broken"),
+    ("robots_unavailable", FAILED, "robots.txt unreadable", "robots.txt of the site could not be read"),
+    ("parse_timeout", FAILED, "took too long to read", "took too long to read"),
+    ("quarantined", FAILED, "quarantined", "stopped its worker three times"),
+    ("error", FAILED, "our fault", "met a fault of ours"),
+]
+REASONS = {row[0]: Reason(*row) for row in _REASONS}
+
+
+@dataclass(frozen=True, slots=True)
+class PointSettings:
+    """A crawl point as a run sees it. The password is never here: it is read by id when it is needed."""
+
+    id: int
+    url: str
+    root: str
+    depth: int = 0
+    max_pages: int = 0
+    auth_type: int = 0
+    login: str = ""
+    append: str = ""
+    active: bool = True
+    sign_in_url: str = ""
+    sign_in_user_field: str = ""
+    sign_in_password_field: str = ""
+    signed_in_text: str = ""
+    accept_bad_certificate: bool = False
+    merge_schemes: bool = False
+    ignore_query: bool = False
+    drop_sessions: bool = True
+    obey_nofollow: bool = False
+    stop_traps: bool = True
+    ignore_robots: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """The settings of one document as a run uses them."""
+
+    doc_id: int
+    points: tuple[PointSettings, ...] = ()
+    excludes: tuple[str, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> "Snapshot":
+        known = {item.name for item in fields(PointSettings)}
+        points = tuple(PointSettings(**{k: v for k, v in row.items() if k in known}) for row in data["points"])
+        return cls(doc_id=data["doc_id"], points=points, excludes=tuple(data["excludes"]))
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """One web address, parsed once: scope, exclusion, the network check and the request all use this one result."""
+
+    href: str  # canonical, without fragment and user info
+    scheme: str
+    host: str  # as the request uses it: lower case, punycode, [v6]
+    port: int
+    path: str
+    query: str  # without "?"; None-like empty and "?" alone are kept apart in href
+
+    @property
+    def origin(self) -> str:
+        default = {"http": 80, "https": 443}.get(self.scheme)
+        return f"{self.scheme}://{self.host}" + ("" if self.port == default else f":{self.port}")
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why an address or a link is not crawled: a reason code and what fills its sentence."""
+
+    reason: str
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Credentials:
+    """What opens a site. Lives in memory only, never in a log, a job or a repr."""
+
+    kind: int  # the numbers of crawl_auth_type_id
+    login: str = field(repr=False)
+    password: str = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One GET. `url` is what goes over the wire (append text included)."""
+
+    url: str
+    address: Address
+    etag: str = ""
+    last_modified: str = ""
+    credentials: Credentials | None = None
+    accept_bad_certificate: bool = False
+    identity_encoding: bool = False  # the second try after decode_failed
+    cookies: str = ""
+    token: Any = None  # the caller's own mark, handed back with the answer
+
+
+@dataclass(slots=True)
+class Fetched:
+    """An answer, or why there is none. `reason` is empty when an answer with a status came whole."""
+
+    request: Request
+    status: int = 0
+    headers: list[tuple[str, str]] = field(default_factory=list)  # names in lower case, in order
+    body: bytes = b""
+    reason: str = ""
+    detail: str = ""
+    truncated: bool = False  # the body was cut at the size limit; it is the beginning
+    milliseconds: int = 0
+    received: int = 0  # bytes over the wire, for the run's byte limit
+    remote: str = ""  # the address actually connected to
+
+    def header(self, name: str) -> str:
+        return next((value for key, value in self.headers if key == name), "")
+
+
+class Link(NamedTuple):
+    """A link as found: canonical absolute URL (or the raw text when it cannot be read), anchor text, nofollow."""
+
+    url: str
+    anchor: str = ""
+    nofollow: bool = False
+
+
+@dataclass(slots=True)
+class Extracted:
+    """What reading a page's bytes gave."""
+
+    type_id: int
+    extension: str
+    title: str = ""
+    metas: list[tuple[str, str]] = field(default_factory=list)
+    headings: str = ""
+    text: str = ""
+    links: list[Link] = field(default_factory=list)
+    language: str = ""
+    canonical: str = ""
+    charset: str = ""
+    nofollow: bool = False  # page level: robots meta or X-Robots-Tag
+    noindex: bool = False
+    flags: list[str] = field(default_factory=list)  # links_cut, text_cut, metas_cut, deep, no_text …
+
+
+# Page types: the rows of crawl_page_type.
+PAGE_TYPES = {
+    1: "HTML", 2: "PDF", 3: "Word (DOCX)", 4: "Excel (XLSX)", 5: "PowerPoint (PPTX)", 6: "OpenDocument text",
+    7: "RTF", 8: "Plain text", 9: "XML", 10: "CSV", 11: "XHTML",
+}  # fmt: skip
+HTML, PDF, DOCX, XLSX, PPTX, ODT, RTF, TEXT, XML, CSV, XHTML = PAGE_TYPES
+EXTENSIONS = {
+    HTML: ".htm", PDF: ".pdf", DOCX: ".docx", XLSX: ".xlsx", PPTX: ".pptx", ODT: ".odt",
+    RTF: ".rtf", TEXT: ".txt", XML: ".xml", CSV: ".csv", XHTML: ".htm",
+}  # fmt: skip
+
+MAX_URL = 2048
+USER_AGENT = "ClearinghouseWebCrawl"

@@ -1,0 +1,6 @@
+from django.apps import AppConfig
+
+
+class CrawlpointsConfig(AppConfig):
+    name = "crawlpoints"
+    verbose_name = "Crawl points"

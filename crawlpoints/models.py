@@ -1,0 +1,105 @@
+"""Crawl points, their link to a document, exclude URLs: the seed's tables in doc_library, with our options beside."""
+
+from django.db import models
+
+from clearinghouse.library.models import Document, Field
+from clearinghouse.records import Record
+
+ADDRESS_LENGTH = 2048
+KEY_LENGTH = 64
+
+
+class AuthType(models.IntegerChoices):
+    NONE = 0, "None"
+    BASIC = 1, "Basic"
+    DIGEST = 2, "Digest"
+    NTLM = 3, "NTLM (Windows)"
+    FORM = 4, "Sign-in form"
+
+
+def _switch(column: str, on: int = 0) -> models.SmallIntegerField:
+    return models.SmallIntegerField(db_column=column, null=True, default=on, db_default=on)
+
+
+class CrawlPoint(Record):
+    id = models.AutoField(primary_key=True, db_column="crawl_point_id")
+    url = models.CharField(db_column="crawl_point_url", max_length=ADDRESS_LENGTH)
+    root = models.CharField(db_column="root_str", max_length=ADDRESS_LENGTH)
+    auth_type = models.IntegerField(
+        db_column="crawl_auth_type_id", null=True, default=0, db_default=0, choices=AuthType.choices
+    )
+    login = models.CharField(db_column="crawl_id_str", max_length=255, null=True, blank=True)
+    # Ciphertext, bound to origin, root, type and sign-in URL: see clearinghouse/secrets.
+    password = models.CharField(db_column="crawl_pw_str", max_length=512, null=True, blank=True, editable=False)
+    append = models.CharField(db_column="append_str", max_length=255, null=True, blank=True)
+    depth = models.IntegerField(db_column="page_depth_int", default=0, db_default=0)
+    max_pages = models.IntegerField(db_column="max_pages_int", null=True, default=0, db_default=0)
+    active = _switch("active_fl", on=1)
+
+    # Ours, beside the seed's columns.
+    key = models.CharField(
+        db_column="point_key", max_length=KEY_LENGTH, null=True, editable=False
+    )  # SHA-256 of document, URL and root; NULL on deleted and adopted duplicate rows
+    sign_in_url = models.CharField(max_length=ADDRESS_LENGTH, default="", db_default="", blank=True)
+    sign_in_user_field = models.CharField(max_length=100, default="", db_default="", blank=True)
+    sign_in_password_field = models.CharField(max_length=100, default="", db_default="", blank=True)
+    signed_in_text = models.CharField(max_length=255, default="", db_default="", blank=True)
+    accept_bad_certificate = _switch("accept_bad_certificate_fl")
+    merge_schemes = _switch("merge_schemes_fl")
+    ignore_query = _switch("ignore_query_fl")
+    drop_sessions = _switch("drop_sessions_fl", on=1)
+    obey_nofollow = _switch("obey_nofollow_fl")
+    stop_traps = _switch("stop_traps_fl", on=1)
+    ignore_robots = _switch("ignore_robots_fl")
+    ignore_robots_reason = models.CharField(max_length=255, default="", db_default="", blank=True)
+    note = models.TextField(default="", db_default="", blank=True)
+
+    class Meta(Record.Meta):
+        db_table = "crawl_point"
+        constraints = [
+            models.UniqueConstraint(
+                fields=["key"], condition=models.Q(key__isnull=False), name="crawl_point_key_unique"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return self.url
+
+
+class CrawlPointLink(Record):
+    """The seed's doc_field_crawl_point: which document and field a crawl point belongs to."""
+
+    id = models.AutoField(primary_key=True, db_column="doc_field_crawl_point_id")
+    document = models.ForeignKey(
+        Document, models.DO_NOTHING, db_column="doc_id", null=True, related_name="crawl_point_links"
+    )
+    field = models.ForeignKey(Field, models.DO_NOTHING, db_column="field_id", null=True, related_name="+")
+    crawl_point = models.ForeignKey(
+        CrawlPoint, models.DO_NOTHING, db_column="crawl_point_id", null=True, related_name="links"
+    )
+
+    class Meta(Record.Meta):
+        db_table = "doc_field_crawl_point"
+
+    def __str__(self) -> str:
+        return f"{self.crawl_point} of {self.document}"
+
+
+class ExcludeUrl(Record):
+    id = models.AutoField(primary_key=True, db_column="doc_crawl_exclude_url_id")
+    pattern = models.CharField(db_column="exclude_url", max_length=ADDRESS_LENGTH)
+    document = models.ForeignKey(Document, models.DO_NOTHING, db_column="doc_id", related_name="exclude_urls")
+    key = models.CharField(
+        db_column="exclude_key", max_length=KEY_LENGTH, null=True, editable=False
+    )  # SHA-256 of document and pattern; NULL on deleted and adopted duplicate rows
+
+    class Meta(Record.Meta):
+        db_table = "doc_crawl_exclude_url"
+        constraints = [
+            models.UniqueConstraint(
+                fields=["key"], condition=models.Q(key__isnull=False), name="exclude_url_key_unique"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return self.pattern
