@@ -31,8 +31,10 @@ _APPS = {
     "crawler": {WEBCRAWL},
     "published": set(TARGETS.values()),
 }
-# The one table that stands in every database: the names of page types.
-_EVERYWHERE = {("published", "crawlpagetype")}
+_MODELS = {
+    ("published", "crawlpagetype"): {DEFAULT, WEBCRAWL, PRIMARY, BACKUP},  # the names of page types stand everywhere
+    ("published", "publicswitch"): {WEBCRAWL},  # one switch for three targets
+}
 
 
 def from_url(url: str) -> dict[str, Any]:
@@ -76,7 +78,8 @@ class Router:
     """Sends each model to its database. Published tables exist on three servers: they are always named with using()."""
 
     def db_for_read(self, model: Any, **hints: Any) -> str | None:
-        return WEBCRAWL if model._meta.app_label == "crawler" else None
+        homes = _homes(model._meta.app_label, model._meta.model_name)
+        return WEBCRAWL if homes == {WEBCRAWL} else None
 
     db_for_write = db_for_read
 
@@ -84,6 +87,8 @@ class Router:
         return None
 
     def allow_migrate(self, db: str, app_label: str, model_name: str | None = None, **hints: Any) -> bool:
-        if (app_label, model_name) in _EVERYWHERE:
-            return True
-        return db in _APPS.get(app_label, {DEFAULT})
+        return db in _homes(app_label, model_name)
+
+
+def _homes(app_label: str, model_name: str | None) -> set[str]:
+    return _MODELS.get((app_label, model_name or ""), _APPS.get(app_label, {DEFAULT}))

@@ -6,6 +6,8 @@ Does not: touch a database, a network or a clock. Called by: everybody in crawle
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any, NamedTuple
 
+from clearinghouse.addresses import Address
+
 # Outcomes, as stored in the ledger.
 QUEUED, CRAWLED, UNCHANGED, REDIRECTED, SKIPPED, FAILED = (
     "queued", "crawled", "unchanged", "redirected", "skipped", "failed",
@@ -109,31 +111,6 @@ class Snapshot:
 
 
 @dataclass(frozen=True, slots=True)
-class Address:
-    """One web address, parsed once: scope, exclusion, the network check and the request all use this one result."""
-
-    href: str  # canonical, without fragment and user info
-    scheme: str
-    host: str  # as the request uses it: lower case, punycode, [v6]
-    port: int
-    path: str
-    query: str  # without "?"; None-like empty and "?" alone are kept apart in href
-
-    @property
-    def origin(self) -> str:
-        default = {"http": 80, "https": 443}.get(self.scheme)
-        return f"{self.scheme}://{self.host}" + ("" if self.port == default else f":{self.port}")
-
-
-@dataclass(frozen=True, slots=True)
-class Refusal:
-    """Why an address or a link is not crawled: a reason code and what fills its sentence."""
-
-    reason: str
-    detail: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class Credentials:
     """What opens a site. Lives in memory only, never in a log, a job or a repr."""
 
@@ -214,5 +191,4 @@ EXTENSIONS = {
     RTF: ".rtf", TEXT: ".txt", XML: ".xml", CSV: ".csv", XHTML: ".htm",
 }  # fmt: skip
 
-MAX_URL = 2048
 USER_AGENT = "ClearinghouseWebCrawl"

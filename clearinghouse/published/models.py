@@ -108,3 +108,16 @@ class LiveGeneration(models.Model):
 
     class Meta:
         db_table = "live_generation"
+
+
+class PublicSwitch(models.Model):
+    """One row: who serves the public, since when, and who must bring it home by when."""
+
+    id = models.SmallIntegerField(primary_key=True, default=1)
+    serving = models.CharField(max_length=12, default="primary")
+    owner = models.BigIntegerField(null=True)  # the propagation that moved it away
+    deadline = models.DateTimeField(null=True)
+    changed_at = models.DateTimeField(null=True)
+
+    class Meta:
+        db_table = "public_switch"

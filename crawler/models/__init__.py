@@ -3,7 +3,7 @@
 from .hosts import Host
 from .ledger import LedgerEntry
 from .pages import PageBody, PageHead, PageVersion
-from .propagations import Propagation, PropagationStep, PublicSwitch
+from .propagations import Propagation, PropagationStep
 from .queues import ActiveQueue, CrawledPage, Instance, Message, MessageState
 from .runs import OPEN_STATES, Event, Excursion, Run, State
 
@@ -23,7 +23,6 @@ __all__ = [
     "PageVersion",
     "Propagation",
     "PropagationStep",
-    "PublicSwitch",
     "Run",
     "State",
 ]

@@ -1,4 +1,4 @@
-"""Propagations: every step is a row, so that a killed one continues where it was; who serves the public."""
+"""Propagations: every step is a row, so that a killed one continues where it was."""
 
 from django.db import models
 
@@ -40,16 +40,3 @@ class PropagationStep(models.Model):
         db_table = "propagation_step"
         ordering = ["number"]
         constraints = [models.UniqueConstraint(fields=["propagation", "number"], name="propagation_step_unique")]
-
-
-class PublicSwitch(models.Model):
-    """One row: who serves the public, since when, and who must bring it home by when."""
-
-    id = models.SmallIntegerField(primary_key=True, default=1)
-    serving = models.CharField(max_length=12, default="primary")
-    owner = models.BigIntegerField(null=True)  # the propagation that moved it away
-    deadline = models.DateTimeField(null=True)
-    changed_at = models.DateTimeField(null=True)
-
-    class Meta:
-        db_table = "public_switch"

@@ -1,0 +1,56 @@
+"""Owns: what all commands share: plain output for people, one JSON object for machines, exit codes.
+
+Exit 0 only on success, 1 failed, 2 wrong use, 4 needs a decision; errors are one clear line on stderr.
+Called by: every management command.
+"""
+
+import json
+import sys
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from .records import acting_as
+
+OK, FAILED, WRONG_USE, NEEDS_DECISION = 0, 1, 2, 4
+
+
+class Stop(CommandError):
+    """Ends a command with one line on stderr and an exit code."""
+
+    def __init__(self, sentence: str, code: int = FAILED) -> None:
+        super().__init__(sentence, returncode=code)
+
+
+class Command(BaseCommand):
+    """Subclasses write options() and work(); work() returns the JSON object, say() prints for people."""
+
+    requires_system_checks: list[str] = []
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
+        self.options(parser)
+
+    def options(self, parser: CommandParser) -> None:
+        """The command's own arguments."""
+
+    def work(self, **options: Any) -> dict[str, Any]:
+        raise NotImplementedError
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        self.plain = not options["json"]
+        with acting_as(f"command {self.name}"):
+            result = self.work(**options)
+        if options["json"]:
+            self.stdout.write(json.dumps(result, ensure_ascii=False, default=str))
+
+    @property
+    def name(self) -> str:
+        return type(self).__module__.rsplit(".", 1)[-1]
+
+    def say(self, line: str) -> None:
+        if self.plain:
+            self.stdout.write(line)
+
+    def warn(self, line: str) -> None:
+        print(line, file=sys.stderr)
