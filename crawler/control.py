@@ -1,0 +1,92 @@
+"""Owns: what people may ask of a run: pause, resume, stop, cancel, another speed. Called by: screens, commands, API.
+
+An order is a word on the row of the run; instances read it every second. Whoever serves a queue obeys; for queues
+that nobody serves, the tick sends an instance.
+"""
+
+from dataclasses import dataclass
+
+from django.utils import timezone
+
+from clearinghouse import queues
+
+from .errors import WrongMoment
+from .hosts import SPEEDS
+from .models import OPEN_STATES, Event, Excursion, Run, State
+
+PAUSE, STOP, CANCEL = "pause", "stop", "cancel"
+
+
+@dataclass(frozen=True, slots=True)
+class Orders:
+    hold: bool = False
+    ending: str = ""
+    speed: str = "polite"
+
+
+def orders(run_id: int) -> Orders:
+    control, speed = Run.objects.values_list("control", "speed").get(pk=run_id)
+    return Orders(hold=control == PAUSE, ending=control if control in {STOP, CANCEL} else "", speed=speed)
+
+
+def pause(run: Run, by: str) -> None:
+    _order(run, PAUSE, by, "Paused", allowed=("",))
+    Excursion.objects.filter(run=run, state__in=(State.WAITING, State.INTERRUPTED)).update(state=State.PAUSED)
+    Run.objects.filter(pk=run.pk).update(state=State.PAUSED)
+
+
+def resume(run: Run, by: str) -> None:
+    _order(run, "", by, "Resumed", allowed=(PAUSE,))
+    Excursion.objects.filter(run=run, state=State.PAUSED).update(state=State.WAITING)
+    Run.objects.filter(pk=run.pk).update(state=State.RUNNING if run.started_at else State.WAITING)
+    call_for_help(run)
+
+
+def stop(run: Run, by: str) -> None:
+    """End the run and keep what it stored."""
+    _end(run, STOP, by, "Stopping; what was stored is kept")
+
+
+def cancel(run: Run, by: str) -> None:
+    """End the run and put back what was there before it."""
+    _end(run, CANCEL, by, "Cancelling; its results are discarded")
+
+
+def _end(run: Run, order: str, by: str, sentence: str) -> None:
+    _order(run, order, by, sentence, allowed=("", PAUSE, STOP))
+    Excursion.objects.filter(run=run, state=State.PAUSED).update(state=State.WAITING)
+    Run.objects.filter(pk=run.pk).update(state=State.STOPPING)
+    call_for_help(run)
+
+
+def set_speed(run: Run, speed: str, by: str) -> None:
+    if speed not in SPEEDS:
+        raise WrongMoment(f"{speed!r} is not a speed; use {', '.join(SPEEDS)}")
+    _still_open(run)
+    Run.objects.filter(pk=run.pk).update(speed=speed)
+    note(run.pk, "speed", f"Speed set to {speed} by {by}")
+
+
+def _order(run: Run, order: str, by: str, sentence: str, allowed: tuple[str, ...]) -> None:
+    _still_open(run)
+    if Run.objects.filter(pk=run.pk, control__in=allowed).update(control=order) != 1:
+        raise WrongMoment(f"Run {run.pk} was asked something else already; look at its page")
+    note(run.pk, order or "resume", f"{sentence} by {by}" if ";" not in sentence else f"{sentence} ({by})")
+
+
+def _still_open(run: Run) -> None:
+    run.refresh_from_db()
+    if run.state not in OPEN_STATES:
+        raise WrongMoment(f"Run {run.pk} has ended already: {run.get_state_display().lower()}")
+
+
+def note(run_id: int, kind: str, text: str, doc_id: int | None = None) -> None:
+    """A line in the log of the run."""
+    Event.objects.create(run_id=run_id, doc_id=doc_id, at=timezone.now(), kind=kind, text=text[:500])
+
+
+def call_for_help(run: Run) -> None:
+    """Ring for an instance; the tick rings again for whatever is lost."""
+    if run.driver_id is None:
+        task = "serve" if run.initialized else "initialize"
+        queues.ring(queues.CRAWL if run.initialized else queues.CONTROL, f"crawler.jobs.{task}", run.pk)

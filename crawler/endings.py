@@ -1,0 +1,99 @@
+"""Owns: how an excursion and a run end: finished, at a limit, stopped, cancelled. Does not: fetch.
+
+Ending a large queue takes many short transactions; each step may be repeated after a kill and changes nothing then.
+Called by: the instance that serves the queue, the tick (for runs whose excursions all ended).
+"""
+
+from django.db import transaction
+from django.utils import timezone
+
+from clearinghouse.databases import WEBCRAWL
+
+from . import message_queue, results
+from .control import CANCEL, note
+from .instances import fence
+from .models import ActiveQueue, Excursion, Instance, LedgerEntry, Message, MessageState, PageHead, Run, State
+from .policy.frontier import SHORT
+from .results import Verdict
+from .served import ServedQueue
+from .values import SKIPPED
+
+# The state of a run is the worst of its excursions'.
+WORST_FIRST = (State.FAILED, State.CANCELLED, State.STOPPED, State.FINISHED_AT_LIMIT, State.FINISHED)
+_STEP = 1000
+
+
+def finish(instance: Instance, queue: ServedQueue) -> None:
+    """The queue is empty: the document's excursion is over."""
+    limited = queue.tally.reasons["page_limit"] + queue.tally.reasons["run_limit"] > 0
+    _close(instance, queue.excursion, State.FINISHED_AT_LIMIT if limited else State.FINISHED)
+
+
+def end_early(instance: Instance, queue: ServedQueue, order: str) -> None:
+    """Stop and keep, or cancel and discard: what still waits gets its verdict, then the excursion ends."""
+    reason = "run_cancelled" if order == CANCEL else "run_stopped"
+    while _skip_waiting(instance, queue, reason):
+        pass
+    if order == CANCEL:
+        _put_back_heads(instance, queue.excursion)
+    _close(instance, queue.excursion, State.CANCELLED if order == CANCEL else State.STOPPED)
+
+
+def _skip_waiting(instance: Instance, queue: ServedQueue, reason: str) -> bool:
+    rows = Message.objects.filter(excursion=queue.excursion).exclude(state=MessageState.DONE).order_by("id")[:_STEP]
+    messages = list(rows)
+    for message in messages:
+        queue.frontier.finish(message.url_key[:SHORT], counts=False)
+        verdict = Verdict(message.url_key, message.url, SKIPPED, reason, depth=message.depth)
+        verdict.found_on, verdict.point_id = message.found_on, message.owner_id
+        queue.work.verdicts.append(verdict)
+        queue.tally.verdict(SKIPPED, reason, message.depth)
+    results.commit(instance, [queue.work])
+    return len(messages) == _STEP
+
+
+def _put_back_heads(instance: Instance, excursion: Excursion) -> None:
+    """Every head this excursion moved shows the version before it again; a page it found first is gone."""
+    last = 0
+    while True:
+        entries = LedgerEntry.objects.filter(excursion=excursion, version_id__isnull=False, id__gt=last)
+        part = list(entries.exclude(outcome="unchanged").order_by("id")[:_STEP])
+        if not part:
+            return
+        with transaction.atomic(using=WEBCRAWL):
+            fence(instance)
+            Excursion.objects.filter(pk=excursion.pk).update(state=State.STOPPING)
+            for entry in part:
+                head = PageHead.objects.filter(doc_id=entry.doc_id, version_id=entry.version_id)
+                if entry.previous_version_id:
+                    head.update(version_id=entry.previous_version_id)
+                else:
+                    head.delete()
+        last = part[-1].pk
+
+
+def _close(instance: Instance, excursion: Excursion, state: State) -> None:
+    with transaction.atomic(using=WEBCRAWL):
+        fence(instance)
+        Excursion.objects.filter(pk=excursion.pk).update(state=State.STOPPING)
+    message_queue.delete_messages(excursion.pk)
+    with transaction.atomic(using=WEBCRAWL):
+        fence(instance)
+        Excursion.objects.filter(pk=excursion.pk).update(state=state, unfinished=False, finished_at=timezone.now())
+        ActiveQueue.objects.filter(excursion=excursion).delete()
+        note(excursion.run_id, "excursion", f"{excursion.title}: {State(state).label.lower()}", excursion.doc_id)
+        conclude(excursion.run_id)
+
+
+def conclude(run_id: int) -> bool:
+    """End the run when its last excursion has ended; safe to call at any time."""
+    states = set(Excursion.objects.filter(run_id=run_id).values_list("state", flat=True))
+    if Excursion.objects.filter(run_id=run_id, unfinished=True).exists() or not states:
+        return False
+    worst = next((state for state in WORST_FIRST if state in states), State.FAILED)
+    ended = Run.objects.filter(pk=run_id, finished_at__isnull=True).update(
+        state=worst, control="", finished_at=timezone.now()
+    )
+    if ended:
+        note(run_id, "run", f"Run {run_id}: {State(worst).label.lower()}")
+    return bool(ended)

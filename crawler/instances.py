@@ -1,0 +1,123 @@
+"""Owns: which processes live. Does not: crawl. Called by: instance, tick, the command crawl.
+
+A process has one row with a beat that its own loop raises (never a thread: a thread would go on beating in a
+process that hangs). A rival that sees the same beat for twenty seconds of its own clock, or knows that the process
+is gone, declares it dead; the dead one's next commit finds `alive = 0` and writes nothing.
+"""
+
+import os
+import socket
+import time
+from pathlib import Path
+
+from django.db import transaction
+from django.db.models import F
+from django.utils import timezone
+
+from clearinghouse.databases import WEBCRAWL
+
+from .errors import Fenced
+from .models import ActiveQueue, Excursion, Instance, State
+
+BEAT_SECONDS = 3.0
+SILENCE_SECONDS = 20.0
+
+
+def _boot() -> str:
+    path = Path("/proc/sys/kernel/random/boot_id")
+    return path.read_text().strip() if path.exists() else ""
+
+
+def _namespace() -> str:
+    path = Path("/proc/self/ns/pid")
+    return str(path.stat().st_ino) if path.exists() else ""
+
+
+def _started(pid: int) -> int:
+    """The kernel's start time of a process (clock ticks after boot); 0 when there is no such process."""
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text()
+    except OSError:
+        return 0
+    return int(stat.rpartition(")")[2].split()[19])
+
+
+def register(run_id: int | None, kind: str = "crawl") -> Instance:
+    """A row for this process."""
+    now = timezone.now()
+    return Instance.objects.create(
+        run_id=run_id, kind=kind, host=socket.gethostname(), boot=_boot(), namespace=_namespace(), pid=os.getpid(),
+        pid_started=_started(os.getpid()), started_at=now, seen_at=now,
+    )  # fmt: skip
+
+
+def assign(instance: Instance, run_id: int) -> Instance:
+    """The driver of a run becomes its first instance."""
+    Instance.objects.filter(pk=instance.pk).update(run_id=run_id)
+    instance.refresh_from_db()
+    return instance
+
+
+def fence(instance: Instance) -> None:
+    """The first statement of every commit: raises Fenced unless this instance is still alive."""
+    changed = Instance.objects.filter(pk=instance.pk, alive=True).update(beat=F("beat") + 1, seen_at=timezone.now())
+    if changed != 1:
+        raise Fenced(f"instance {instance.pk} was declared dead")
+
+
+def retire(instance: Instance) -> None:
+    """An orderly end: the queues go back, the row stays for the reports."""
+    with transaction.atomic(using=WEBCRAWL):
+        Instance.objects.filter(pk=instance.pk).update(alive=False, seen_at=timezone.now())
+        _free_queues(instance.pk, State.WAITING)
+
+
+def gone(instance: Instance) -> bool:
+    """Whether this process is provably gone: it ran here (same boot, same process namespace) and runs no more."""
+    here = (instance.boot, instance.namespace) == (_boot(), _namespace()) and bool(instance.boot)
+    return here and _started(instance.pid) != instance.pid_started
+
+
+class Watch:
+    """One process's memory of the beats of the others."""
+
+    def __init__(self) -> None:
+        self._seen: dict[int, tuple[int, float]] = {}
+
+    def bury_the_dead(self, own_id: int | None = None) -> list[Instance]:
+        """Declare dead whoever is gone or silent for too long, and free their queues."""
+        now = time.monotonic()
+        buried = []
+        living = list(Instance.objects.filter(alive=True).exclude(pk=own_id or 0))
+        for instance in living:
+            beat, since = self._seen.get(instance.pk, (-1, now))
+            if beat != instance.beat:
+                self._seen[instance.pk] = (instance.beat, now)
+                since = now
+            if (gone(instance) or now - since >= SILENCE_SECONDS) and bury(instance):
+                buried.append(instance)
+        self._seen = {i.pk: self._seen[i.pk] for i in living if i.pk in self._seen}
+        return buried
+
+    def forgive(self) -> None:
+        """Silence in which the database refused writes does not count."""
+        now = time.monotonic()
+        self._seen = {pk: (beat, now) for pk, (beat, _) in self._seen.items()}
+
+
+def bury(instance: Instance) -> bool:
+    """Take over from a dead instance; False when a rival was faster or it moved after all."""
+    with transaction.atomic(using=WEBCRAWL):
+        rows = Instance.objects.filter(pk=instance.pk, alive=True)
+        if not gone(instance):
+            rows = rows.filter(beat=instance.beat)
+        if rows.update(alive=False) != 1:
+            return False
+        _free_queues(instance.pk, State.INTERRUPTED)
+    return True
+
+
+def _free_queues(instance_id: int, state: State) -> None:
+    served = ActiveQueue.objects.filter(instance_id=instance_id)
+    Excursion.objects.filter(claims__instance_id=instance_id, state=State.RUNNING).update(state=state)
+    served.delete()

@@ -1,0 +1,118 @@
+"""Owns: how a crawl is asked for: which documents, with which settings, as a run and its excursions.
+
+The settings are copied at this moment (a snapshot): what people change afterwards counts for the next run.
+Does not: queue or fetch anything. Called by: screens, commands, schedules.
+"""
+
+from collections import defaultdict
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from clearinghouse.databases import WEBCRAWL
+from clearinghouse.library.models import Document
+from crawlpoints.models import CrawlPoint, CrawlPointLink, ExcludeUrl
+
+from .control import note
+from .errors import AllBusy, NothingToCrawl
+from .models import Excursion, Instance, Run
+from .values import PointSettings, Snapshot
+
+
+def scope(doc_ids: list[int] | None) -> dict[str, Any]:
+    """What a launch over these documents (None: all) would do: the live count of the launch form."""
+    snapshots, inactive = _snapshots(doc_ids)
+    busy = _busy(list(snapshots))
+    free = [doc_id for doc_id in snapshots if doc_id not in busy]
+    return {
+        "documents": len(free),
+        "points": sum(len(snapshots[doc_id].points) for doc_id in free),
+        "inactive": inactive,
+        "busy": sorted(busy),
+        "doc_ids": free,
+    }
+
+
+def launch(
+    doc_ids: list[int] | None, *, by: str, speed: str = "polite", driver: Instance | None = None, **options: Any
+) -> Run:
+    """A run over these documents (None: all with active crawl points), waiting to be initialized.
+
+    Options are the fields of Run: ignore_robots, origin, note, propagate_after, max_seconds, max_bytes.
+    Documents in another unfinished run are left out, and the run says which.
+    """
+    snapshots, _ = _snapshots(doc_ids)
+    if not snapshots:
+        raise NothingToCrawl("None of the chosen documents has an active crawl point. Add one, or activate one.")
+    documents = Document.objects.select_related("sheet__project").in_bulk(snapshots)
+    with transaction.atomic(using=WEBCRAWL):
+        busy = _busy(list(snapshots))
+        if len(busy) == len(snapshots):
+            raise AllBusy("All chosen documents are in an unfinished run. Wait for it, or stop it.")
+        run = Run.objects.create(
+            speed=speed, requested_by=by, created_at=timezone.now(), left_out=sorted(busy), driver=driver, **options
+        )
+        Excursion.objects.bulk_create(
+            _excursion(run, documents[doc_id], snapshot)
+            for doc_id, snapshot in sorted(snapshots.items())
+            if doc_id not in busy
+        )
+        note(run.pk, "launch", f"Launched by {by} over {len(snapshots) - len(busy)} documents, speed {speed}")
+    return run
+
+
+def _excursion(run: Run, document: Document, snapshot: Snapshot) -> Excursion:
+    sheet = getattr(document, "sheet", None)
+    project = sheet.project.name if sheet and sheet.project else ""
+    return Excursion(
+        run=run, doc_id=document.pk, title=document.title[:255], project=project, snapshot=snapshot.to_json()
+    )
+
+
+def _busy(doc_ids: list[int]) -> set[int]:
+    unfinished = Excursion.objects.filter(unfinished=True).values_list("doc_id", flat=True)
+    return set(unfinished) & set(doc_ids)
+
+
+def _snapshots(doc_ids: list[int] | None) -> tuple[dict[int, Snapshot], int]:
+    """The settings of every document that has an active crawl point, and how many inactive ones are skipped."""
+    links = CrawlPointLink.objects.filter(crawl_point__isnull=False, document__isnull=False)
+    links = links.exclude(document__deleted=1).exclude(crawl_point__deleted=1)
+    excludes = ExcludeUrl.objects.order_by("id")
+    if doc_ids is not None:
+        links, excludes = links.filter(document_id__in=doc_ids), excludes.filter(document_id__in=doc_ids)
+    points: dict[int, list[PointSettings]] = defaultdict(list)
+    inactive = 0
+    for link in links.select_related("crawl_point").order_by("crawl_point_id"):
+        if link.crawl_point.active:
+            points[link.document_id].append(settings_of(link.crawl_point))
+        else:
+            inactive += 1
+    patterns: dict[int, list[str]] = defaultdict(list)
+    for doc_id, pattern in excludes.values_list("document_id", "pattern"):
+        patterns[doc_id].append(pattern)
+    snapshots = {d: Snapshot(d, tuple(found), tuple(patterns[d])) for d, found in points.items()}
+    return snapshots, inactive
+
+
+def snapshot_of(document: Document, include_inactive: bool = False) -> Snapshot:
+    """The settings of one document as they are now, for the explainer and the tester."""
+    links = CrawlPointLink.objects.filter(document=document).exclude(crawl_point__deleted=1)
+    rows = [link.crawl_point for link in links.select_related("crawl_point").order_by("crawl_point_id")]
+    chosen = tuple(settings_of(point) for point in rows if include_inactive or point.active)
+    excludes = ExcludeUrl.objects.filter(document=document).order_by("id").values_list("pattern", flat=True)
+    return Snapshot(document.pk, chosen, tuple(excludes))
+
+
+def settings_of(point: CrawlPoint) -> PointSettings:
+    return PointSettings(
+        id=point.pk, url=point.url, root=point.root, depth=point.depth, max_pages=point.max_pages or 0,
+        auth_type=point.auth_type or 0, login=point.login or "", append=point.append or "", active=bool(point.active),
+        sign_in_url=point.sign_in_url, sign_in_user_field=point.sign_in_user_field,
+        sign_in_password_field=point.sign_in_password_field, signed_in_text=point.signed_in_text,
+        accept_bad_certificate=bool(point.accept_bad_certificate), merge_schemes=bool(point.merge_schemes),
+        ignore_query=bool(point.ignore_query), drop_sessions=bool(point.drop_sessions),
+        obey_nofollow=bool(point.obey_nofollow), stop_traps=bool(point.stop_traps),
+        ignore_robots=bool(point.ignore_robots),
+    )  # fmt: skip

@@ -1,0 +1,32 @@
+"""manage.py check_ledger [RUN]: count everything again and say what does not fit."""
+
+from typing import Any
+
+from django.core.management.base import CommandParser
+
+from clearinghouse.commands import FAILED, WRONG_USE, Command, Stop
+from crawler.ledger_check import faults
+from crawler.models import Run
+
+
+class Command(Command):
+    help = "Prove from the rows that the ledger of a run (default: of every run) balances."
+
+    def options(self, parser: CommandParser) -> None:
+        parser.add_argument("run", type=int, nargs="?")
+
+    def work(self, **options: Any) -> dict[str, Any]:
+        runs = Run.objects.order_by("id")
+        if options["run"]:
+            runs = runs.filter(pk=options["run"])
+            if not runs.exists():
+                raise Stop(f"There is no run {options['run']}.", WRONG_USE)
+        found = {run.pk: faults(run) for run in runs}
+        for number, sentences in found.items():
+            for sentence in sentences:
+                self.warn(f"Run {number}, {sentence}")
+        broken = {number: sentences for number, sentences in found.items() if sentences}
+        if broken:
+            raise Stop(f"{len(broken)} of {len(found)} runs do not balance.", FAILED)
+        self.say(f"{len(found)} runs balance.")
+        return {"runs": len(found), "faults": {}}

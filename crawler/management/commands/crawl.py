@@ -1,0 +1,142 @@
+"""manage.py crawl: a whole run in this process tree, without Redis or RQ."""
+
+import signal
+import subprocess
+import sys
+import time
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import CommandParser
+
+from clearinghouse import env
+from clearinghouse.commands import FAILED, NEEDS_DECISION, WRONG_USE, Command, Stop
+from crawler import instances, intake
+from crawler.errors import AllBusy, NothingToCrawl
+from crawler.hosts import SPEEDS
+from crawler.initializer import initialize
+from crawler.instance import Crawl
+from crawler.models import OPEN_STATES, Excursion, Instance, Run, State
+from crawler.queries.results import run_result
+
+GOOD_ENDS = {State.FINISHED, State.FINISHED_AT_LIMIT}
+
+
+class Command(Command):
+    help = "Crawl documents now, in this process, and print the result."
+
+    def options(self, parser: CommandParser) -> None:
+        parser.add_argument(
+            "--doc", type=int, action="append", metavar="ID", help="only this document; may be repeated"
+        )
+        parser.add_argument("--instances", type=int, default=1, metavar="N", help="crawler processes (default 1)")
+        parser.add_argument("--speed", choices=SPEEDS, default=env.text("SPEED"))
+        parser.add_argument(
+            "--ignore-robots", action="store_true", help="do not ask robots.txt; recorded with your name"
+        )
+        parser.add_argument("--resume", metavar="RUN", help="go on with this run, or with the last one: --resume last")
+        parser.add_argument(
+            "--join", type=int, metavar="RUN", help="serve as one more instance of a run of this command"
+        )
+
+    def work(self, **options: Any) -> dict[str, Any]:
+        if options["join"]:
+            self._serve(Run.objects.get(pk=options["join"]), show=False)
+            return {}
+        run = self._resumed(options["resume"]) if options["resume"] else self._launched(options)
+        if run.state in OPEN_STATES:
+            self._drive(run, max(1, options["instances"]))
+            run.refresh_from_db()
+        result = run_result(run)
+        self._report(run, result)
+        return result
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        super().handle(*args, **options)
+        if self.failed:
+            sys.exit(FAILED)
+
+    failed = False
+
+    def _launched(self, options: dict[str, Any]) -> Run:
+        driver = instances.register(None, kind="driver")
+        try:
+            return intake.launch(
+                options["doc"], by="command crawl", speed=options["speed"], driver=driver,
+                ignore_robots=options["ignore_robots"], origin="command",
+            )  # fmt: skip
+        except NothingToCrawl as error:
+            raise Stop(str(error), WRONG_USE)
+        except AllBusy as error:
+            raise Stop(str(error), NEEDS_DECISION)
+
+    def _resumed(self, which: str) -> Run:
+        runs = (
+            Run.objects.order_by("-id") if which == "last" else Run.objects.filter(pk=which if which.isdigit() else 0)
+        )
+        run = runs.first()
+        if run is None:
+            raise Stop(f"There is no run {which} to resume.", WRONG_USE)
+        if run.state in OPEN_STATES:
+            if run.driver and run.driver.alive and not instances.gone(run.driver):
+                raise Stop(f"Run {run.pk} is being crawled by process {run.driver.pid} on {run.driver.host}.")
+            run.driver = instances.register(None, kind="driver")
+            run.control = ""
+            run.save(update_fields=["driver", "control"])
+            Excursion.objects.filter(run=run, state=State.PAUSED).update(state=State.WAITING)
+        return run
+
+    def _drive(self, run: Run, count: int) -> None:
+        initialize(run)
+        helpers = [
+            subprocess.Popen([sys.executable, str(settings.BASE_DIR / "manage.py"), "crawl", "--join", str(run.pk)])
+            for _ in range(count - 1)
+        ]
+        try:
+            self._serve(run, show=self.plain and sys.stderr.isatty())
+        finally:
+            for helper in helpers:
+                helper.send_signal(signal.SIGTERM)
+            for helper in helpers:
+                helper.wait(timeout=15)
+
+    def _serve(self, run: Run, show: bool) -> None:
+        row = run.driver if not self._joined(run) else None
+        crawl = Crawl(run, stay=True, row=row)
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, crawl.ask_to_stop)
+        crawl.work(Progress() if show else None)
+        if show:
+            sys.stderr.write("\n")
+
+    def _joined(self, run: Run) -> bool:
+        return Instance.objects.filter(pk=run.driver_id, run=run).exists() or run.driver is None
+
+    def _report(self, run: Run, result: dict[str, Any]) -> None:
+        self.failed = run.state not in GOOD_ENDS
+        skipped, failed = sum(result["skipped"].values()), sum(result["failed"].values())
+        self.say(
+            f"Run {run.pk} {run.get_state_display().lower()}: {result['crawled']} pages stored, "
+            f"{result['unchanged']} unchanged, {result['redirected']} redirected, {skipped} skipped, "
+            f"{failed} failed, {result['queued']} still queued; {result['bytes']:,} bytes in {result['seconds']} s"
+        )
+
+
+class Progress:
+    """One line on a terminal, twice a second."""
+
+    def __init__(self) -> None:
+        self._shown = 0.0
+
+    def __call__(self, crawl: Crawl) -> None:
+        now = time.monotonic()
+        if now - self._shown < 0.5:
+            return
+        self._shown = now
+        outcomes = [queue.tally.outcomes for queue in crawl.queues.values()]
+        done = sum(o["crawled"] + o["unchanged"] for o in outcomes)
+        waiting = sum(o["queued"] for o in outcomes)
+        share = done / (done + waiting) if done + waiting else 0.0
+        bar = "#" * int(30 * share)
+        sys.stderr.write(f"\r[{bar:<30}] {share:4.0%}  {done} pages, {waiting} waiting ")
+        sys.stderr.flush()

@@ -1,0 +1,38 @@
+"""manage.py explain DOC URL: would this address be crawled, and why?"""
+
+from typing import Any
+
+from django.core.management.base import CommandParser
+
+from clearinghouse.commands import WRONG_USE, Command, Stop
+from clearinghouse.library.models import Document
+from crawler.explain import explain
+from crawler.intake import snapshot_of
+from crawler.values import REASONS
+
+WORDS = {"yes": "Yes", "no": "No", "depends": "Yes, if it is found within the depth limit"}
+
+
+class Command(Command):
+    help = "Would this address be crawled for this document? Each check, in order, with its result."
+
+    def options(self, parser: CommandParser) -> None:
+        parser.add_argument("doc", type=int)
+        parser.add_argument("url")
+        parser.add_argument(
+            "--found-on", default="", metavar="URL", help="the page that links to it: decides the depth"
+        )
+
+    def work(self, **options: Any) -> dict[str, Any]:
+        document = Document.objects.filter(pk=options["doc"]).first()
+        if document is None:
+            raise Stop(f"There is no document {options['doc']}.", WRONG_USE)
+        snapshot = snapshot_of(document)
+        if not snapshot.points:
+            raise Stop(f"Document {document.pk} has no active crawl point.", WRONG_USE)
+        answer = explain(snapshot, options["url"], options["found_on"])
+        because = f", because it {REASONS[answer['reason']].sentence}" if answer["reason"] else ""
+        self.say(f"{WORDS[answer['verdict']]}{because}: {answer['url']}")
+        for line in answer["trace"]:
+            self.say(f"  {line['result']:<5} {line['check']:<13} {line['detail']}")
+        return answer

@@ -1,0 +1,86 @@
+"""manage.py propagate: the newest results to development, primary and backup, in this process."""
+
+from argparse import ArgumentParser
+from typing import Any
+
+from clearinghouse.commands import NEEDS_DECISION, Stop
+from clearinghouse.commands import Command as Base
+from clearinghouse.databases import TARGETS
+from clearinghouse.records import actor
+from crawler.errors import WrongMoment
+from crawler.models import Propagation
+from crawler.propagation import claim, services
+from crawler.propagation.work import loss_sentence
+
+
+class Command(Base):
+    help = "Publish the newest results: load, index, verify and switch each target in turn."
+
+    def options(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--target", action="append", choices=list(TARGETS), help="only this server (repeatable)")
+        parser.add_argument("--full", action="store_true", help="write everything again, not only what changed")
+        parser.add_argument("--include-stopped", action="store_true", help="count stopped runs too")
+        parser.add_argument(
+            "--accept-loss", action="append", type=int, default=[], metavar="DOC",
+            help="this document may lose more than 20%% of its pages (repeatable)",
+        )  # fmt: skip
+
+    def work(self, **options: Any) -> dict[str, Any]:
+        continued = self._continue()
+        found = services.preview(options["target"], include_stopped=options["include_stopped"])
+        if found.down and len(found.down) == len(found.down) + len(found.targets):
+            raise Stop(f"{' and '.join(found.down)} did not answer; nothing was changed.")
+        if found.empty and not found.down and not options["full"]:
+            return self._report(services.result(continued) if continued else services.nothing(found))
+        losses = [row for row in found.losses if row["doc_id"] not in options["accept_loss"]]
+        if losses:
+            raise Stop(loss_sentence(losses), NEEDS_DECISION)
+        row = self._ask(options)
+        return self._finished(services.carry_out(row.pk, collector=found.collector))
+
+    def _ask(self, options: dict[str, Any]) -> Propagation:
+        try:
+            return services.ask(
+                targets=options["target"],
+                full=options["full"],
+                include_stopped=options["include_stopped"],
+                accepted_losses=options["accept_loss"],
+                by=actor(),
+            )
+        except WrongMoment as problem:
+            raise Stop(str(problem)) from problem
+
+    def _continue(self) -> Propagation | None:
+        """A killed or failed propagation goes on from its step before anything new is looked at."""
+        row = services.unfinished()
+        if row is not None and claim.held_by_another():
+            raise Stop(f"Propagation {row.pk} is {row.state}; a second one has to wait until it is done.")
+        if row is None:
+            newest = Propagation.objects.order_by("-id").first()
+            if newest is None or newest.state != services.FAILED or services.losses_of(newest):
+                return None
+            row = newest if services.retry(newest) else None
+        if row is None:
+            return None
+        self.say(f"Continuing propagation {row.pk}.")
+        row = services.carry_out(row.pk)
+        if not services.losses_of(row):
+            self._finished(row)
+        return row if row.state == services.DONE else None
+
+    def _finished(self, row: Propagation) -> dict[str, Any]:
+        losses = services.losses_of(row)
+        if losses:
+            raise Stop(row.error, NEEDS_DECISION)
+        if row.state != services.DONE:
+            raise Stop(f"Propagation {row.pk} failed: {row.error}")
+        return self._report(services.result(row))
+
+    def _report(self, result: dict[str, Any]) -> dict[str, Any]:
+        self.say(f"Generation {result['generation']}")
+        for target in result["targets"]:
+            self.say(
+                f"{target['name']}: {target['pages']} pages, {target['added']} added, {target['changed']} changed, "
+                f"{target['removed']} removed, {target['seconds']:.1f} s"
+            )
+        return result

@@ -1,0 +1,46 @@
+"""manage.py run: look at a run, or control it."""
+
+from typing import Any
+
+from django.core.management.base import CommandParser
+
+from clearinghouse.commands import WRONG_USE, Command, Stop
+from crawler import control
+from crawler.errors import WrongMoment
+from crawler.hosts import SPEEDS
+from crawler.models import Run
+from crawler.queries.results import run_result
+
+BY = "command run"
+ORDERS = {"pause": control.pause, "resume": control.resume, "stop": control.stop, "cancel": control.cancel}
+
+
+class Command(Command):
+    help = "Show a run, or pause, resume, stop (keep results), cancel (discard results) it, or set its speed."
+
+    def options(self, parser: CommandParser) -> None:
+        parser.add_argument("run", type=int)
+        parser.add_argument("order", nargs="?", choices=[*ORDERS, "speed"])
+        parser.add_argument("speed", nargs="?", choices=SPEEDS)
+
+    def work(self, **options: Any) -> dict[str, Any]:
+        run = Run.objects.filter(pk=options["run"]).first()
+        if run is None:
+            raise Stop(f"There is no run {options['run']}.", WRONG_USE)
+        try:
+            self._obey(run, options["order"], options["speed"])
+        except WrongMoment as error:
+            raise Stop(str(error))
+        run.refresh_from_db()
+        result = run_result(run)
+        self.say(f"Run {run.pk} {run.get_state_display().lower()}: {result['crawled'] + result['unchanged']} pages, "
+                 f"{result['queued']} queued, {sum(result['failed'].values())} failed")  # fmt: skip
+        return result
+
+    def _obey(self, run: Run, order: str | None, speed: str | None) -> None:
+        if order == "speed":
+            if speed is None:
+                raise Stop("Name the speed: polite, medium or fast.", WRONG_USE)
+            control.set_speed(run, speed, BY)
+        elif order:
+            ORDERS[order](run, BY)

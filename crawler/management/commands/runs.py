@@ -1,0 +1,28 @@
+"""manage.py runs: the runs, newest first."""
+
+from typing import Any
+
+from django.core.management.base import CommandParser
+
+from clearinghouse.commands import Command
+from crawler.models import Run
+from crawler.queries.results import run_result
+
+
+class Command(Command):
+    help = "List the runs, newest first."
+
+    def options(self, parser: CommandParser) -> None:
+        parser.add_argument("--limit", type=int, default=20, metavar="N")
+
+    def work(self, **options: Any) -> dict[str, Any]:
+        results = [run_result(run) for run in Run.objects.order_by("-id")[: options["limit"]]]
+        for row in results:
+            failed = sum(row["failed"].values())
+            self.say(
+                f"{row['run']:>5}  {row['state']:<18} {row['crawled'] + row['unchanged']:>7} pages "
+                f"{row['queued']:>7} queued {failed:>5} failed {row['seconds']:>9} s"
+            )
+        if not results:
+            self.say("No run yet. Launch one: manage.py launch")
+        return {"runs": results}

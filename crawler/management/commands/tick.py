@@ -1,0 +1,39 @@
+"""manage.py tick: the process that looks after everything every five seconds."""
+
+import logging
+import signal
+import threading
+from typing import Any
+
+from django.core.management.base import CommandParser
+from django.db import Error, connections
+
+from clearinghouse.commands import Command
+from crawler import tick
+from crawler.instances import Watch
+
+log = logging.getLogger(__name__)
+
+
+class Command(Command):
+    help = "Every five seconds: start what is due, ring again for what was lost, bury the dead. Runs until stopped."
+
+    def options(self, parser: CommandParser) -> None:
+        parser.add_argument("--once", action="store_true", help="one round, then end")
+
+    def work(self, **options: Any) -> dict[str, Any]:
+        end, watch, rounds = threading.Event(), Watch(), 0
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, lambda *_: end.set())
+        while not end.is_set():
+            try:
+                tick.round_(watch)
+            except Error as error:  # the database is away: what is silent meanwhile is not dead
+                log.warning("The database did not answer the tick: %s", error)
+                watch.forgive()
+                connections.close_all()
+            rounds += 1
+            if options["once"]:
+                break
+            end.wait(tick.SECONDS)
+        return {"rounds": rounds}

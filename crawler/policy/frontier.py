@@ -1,0 +1,340 @@
+"""Owns: which URLs of one document are to be crawled, for which crawl points, at which depth and hop (design rules
+1, 2 and 5). Does not: fetch, store, or know the time; every effect is collected as a change for the next commit.
+Called by: the queue that serves a document, and the initializer.
+
+The result does not depend on order: a URL found again by a shorter way, or by a further crawl point, is expanded
+again as that allows. `again` names the done URLs whose stored links must be looked at once more.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from clearinghouse.addresses import Refusal
+from clearinghouse.digests import digest_of
+from crawler.values import FAILED, REDIRECTED, SKIPPED, Link, Snapshot
+
+from . import reach
+from .judge import CHECK_ORDER, Rules
+
+MAX_HOPS = 10
+SHORT = 16  # bytes of a digest that are kept in memory
+_CACHE_LIMIT = 60_000
+_URL_STORED = 4096  # what is kept of a "link" that is no web address
+
+# The verdict of the crawl point that got furthest in the check order is the one kept.
+_RANKS = {reason: position for position, reason in enumerate(CHECK_ORDER)}
+_NOFOLLOW = Refusal("nofollow")
+_DEACTIVATED = Refusal("point_deactivated")
+
+# How a done URL counts for a crawl point that reaches it later (bits of its rank).
+COUNTS, COUNTS_NOT = 0, 1
+
+
+class Judged(NamedTuple):
+    """What the rules say of one raw link; refusals by position of the crawl point."""
+
+    short: bytes
+    key: bytes
+    href: str
+    owner_id: int
+    refusals: tuple[Refusal | None, ...]
+
+
+@dataclass(slots=True)
+class Found:
+    """A URL that becomes a message."""
+
+    key: bytes
+    url: str
+    owner_id: int
+    found_on: bytes | None
+
+
+@dataclass(slots=True)
+class Skip:
+    """A URL that gets, or keeps with a better verdict, a ledger row of the outcome skipped."""
+
+    key: bytes
+    url: str
+    refusal: Refusal
+    point_id: int
+    depth: int
+    found_on: bytes | None
+
+
+@dataclass(slots=True)
+class Changes:
+    """What the next commit must write, by short key."""
+
+    found: dict[bytes, Found] = field(default_factory=dict)
+    moved: dict[bytes, tuple[bytes, int]] = field(default_factory=dict)  # short key -> full key, depth before
+    skips: dict[bytes, Skip] = field(default_factory=dict)
+    upgraded: dict[bytes, tuple[Skip, str]] = field(default_factory=dict)  # the row exists with this older reason
+    unskipped: list[tuple[bytes, str]] = field(default_factory=list)  # full key, reason: the row goes, a message comes
+    loops: list[bytes] = field(default_factory=list)  # full keys: members of a redirect circle
+    again: dict[bytes, bytes] = field(default_factory=dict)  # short key -> full key: expand from what is stored
+
+
+@dataclass(slots=True)
+class Limit:
+    """A crawl point's maximum pages: what is used for good, and what is promised to requests under way."""
+
+    maximum: int
+    used: int = 0
+    reserved: int = 0
+
+    @property
+    def room(self) -> bool:
+        return not self.maximum or self.used + self.reserved < self.maximum
+
+    @property
+    def full(self) -> bool:
+        return bool(self.maximum) and self.used >= self.maximum
+
+
+GO, HOLD, NO = "go", "hold", "no"
+
+
+class Frontier:
+    def __init__(self, snapshot: Snapshot, rules: Rules | None = None) -> None:
+        self.points = snapshot.points
+        self.ids = [point.id for point in snapshot.points]
+        self.rules = rules or Rules(snapshot)
+        self.known: dict[bytes, int] = {}
+        self.limits = [Limit(point.max_pages) for point in snapshot.points]
+        self.limited = any(point.max_pages for point in snapshot.points)
+        self.redirects: dict[bytes, tuple[bytes, bytes]] = {}  # short key -> (short key it leads to, own full key)
+        self.changes = Changes()
+        self.fresh: list[Found] = []  # found since the queue last looked
+        self._links: dict[str, Judged] = {}
+        self._shared: dict[int, int] = {}
+        self._depth_limits = [point.depth for point in snapshot.points]
+
+    # -- what is known ------------------------------------------------------------------------------------------
+
+    def judge(self, url: str) -> Judged:
+        """The verdicts on one raw link; remembered, because sites repeat their links."""
+        judged = self._links.get(url)
+        if judged is None:
+            if len(self._links) >= _CACHE_LIMIT:
+                self._links.clear()
+            verdicts = self.rules.verdicts(url)
+            key = digest_of(verdicts.url)
+            refusals = tuple(verdicts.refusals.get(point_id, _DEACTIVATED) for point_id in self.ids)
+            judged = Judged(key[:SHORT], key, verdicts.url[:_URL_STORED], verdicts.owner, refusals)
+            self._links[url] = judged
+        return judged
+
+    def remember(self, short: bytes, state: int) -> None:
+        # Few combinations exist, so the integers are shared: a known URL costs its key and a slot.
+        self.known[short] = self._shared.setdefault(state, state)
+
+    def restore_message(self, short: bytes, reach_text: str, done: bool, counts: bool = True) -> None:
+        state = reach.from_text(reach_text, self.ids, reach.DONE if done else reach.QUEUED)
+        self.remember(short, reach.with_kind(state, state & 3, 0 if counts else COUNTS_NOT))
+
+    def restore_skip(self, short: bytes, reason: str) -> None:
+        self.remember(short, reach.with_kind(0, reach.SKIPPED, _RANKS.get(reason, len(_RANKS))))
+
+    def restore_redirect(self, short: bytes, key: bytes, destination: str) -> None:
+        self.redirects[short] = (self.judge(destination).short, key)
+
+    def ways(self, short: bytes) -> list[reach.Way]:
+        return reach.ways(self.known[short], len(self.points))
+
+    def reach_text(self, short: bytes) -> str:
+        return reach.to_text(self.known[short], self.ids)
+
+    def nearest(self, short: bytes) -> int:
+        return reach.nearest(self.known[short], len(self.points))
+
+    def drain(self) -> Changes:
+        changes, self.changes = self.changes, Changes()
+        return changes
+
+    # -- finding ------------------------------------------------------------------------------------------------
+
+    def seed(self) -> None:
+        """The crawl points themselves: depth 0."""
+        for position, point in enumerate(self.points):
+            if point.active:
+                self._arrive(self.judge(point.url), position, 0, 0, None, None)
+
+    def links(self, parent: bytes, arrivals: list[reach.Way], links: Iterable[Link], nofollow: bool = False) -> None:
+        """A page was read: its links are one deeper, for every crawl point that may expand it."""
+        known, cache, single = self.known, self._links, arrivals[0] if len(arrivals) == 1 else None
+        shift = reach.HEAD + single.point * reach.WIDTH if single else 0
+        deeper = single.depth + 1 if single else 0
+        for link in links:
+            judged = cache.get(link[0]) or self.judge(link[0])
+            if single:
+                # Most links of a page are known already, by a way as short and without a redirect: nothing to do.
+                state = known.get(judged.short, 0)
+                seen = (state >> shift) & reach.FIELD
+                if seen and state & 3 != reach.SKIPPED and (seen >> 1) & reach.WAY <= deeper:
+                    continue
+            refusal = _NOFOLLOW if nofollow or link[2] else None
+            for way in arrivals:
+                self._arrive(judged, way.point, way.depth + 1, 0, parent, refusal)
+
+    def _arrive(
+        self, judged: Judged, point: int, depth: int, hop: int, parent: bytes | None, refusal: Refusal | None
+    ) -> None:
+        refused = judged.refusals[point] or refusal
+        if refused is None and depth > self._depth_limits[point]:
+            refused = Refusal("too_deep", str(depth))
+        if refused is not None:
+            self._skip(judged, point, depth, parent, refused)
+        else:
+            self._admit(judged, point, depth, hop, parent)
+
+    def _skip(self, judged: Judged, point: int, depth: int, parent: bytes | None, refusal: Refusal) -> None:
+        state = self.known.get(judged.short)
+        rank = _RANKS[refusal.reason]
+        if state is not None and (reach.kind(state) != reach.SKIPPED or reach.rank(state) >= rank):
+            return
+        skip = Skip(judged.key, judged.href, refusal, self.ids[point], depth, parent)
+        waiting = self.changes.skips.get(judged.short)
+        if state is None or waiting:
+            if waiting:
+                skip.found_on = waiting.found_on
+            self.changes.skips[judged.short] = skip
+        else:
+            first = self.changes.upgraded.get(judged.short)
+            self.changes.upgraded[judged.short] = (skip, first[1] if first else _reason(state))
+        self.remember(judged.short, reach.with_kind(0, reach.SKIPPED, rank))
+
+    def _admit(self, judged: Judged, point: int, depth: int, hop: int, parent: bytes | None) -> None:
+        short = judged.short
+        state = self.known.get(short)
+        if state is None or reach.kind(state) == reach.SKIPPED:
+            if state is not None and self.changes.skips.pop(short, None) is None:
+                stored = self.changes.upgraded.pop(short, None)
+                self.changes.unskipped.append((judged.key, stored[1] if stored else _reason(state)))
+            found = self.changes.found[short] = Found(judged.key, judged.href, judged.owner_id, parent)
+            self.fresh.append(found)
+            self.remember(short, reach.with_field(reach.QUEUED, point, reach.pack(depth, hop)))
+            return
+        old = reach.field_of(state, point)
+        if old and reach.depth_of(old) <= depth and reach.hop_of(old) <= hop:
+            return
+        if old:
+            depth, hop = min(depth, reach.depth_of(old)), min(hop, reach.hop_of(old))
+        self.remember(short, reach.with_field(state, point, reach.pack(depth, hop, bool(old & reach.GRANTED))))
+        if short not in self.changes.found:
+            self.changes.moved.setdefault(short, (judged.key, reach.nearest(state, len(self.points))))
+        if reach.kind(state) == reach.DONE:
+            self.changes.again[short] = judged.key
+
+    # -- maxima -------------------------------------------------------------------------------------------------
+
+    def may_start(self, short: bytes) -> str:
+        """GO; HOLD while a place may still be given back; NO when no crawl point has room for good."""
+        if not self.limited:
+            return GO
+        reached = self.ways(short)
+        if any(not self.limits[w.point].room and not self.limits[w.point].full for w in reached):
+            return HOLD
+        return GO if any(self.limits[w.point].room for w in reached) else NO
+
+    def start(self, short: bytes) -> None:
+        """A request goes out: a place is taken for every crawl point that reaches it and has room."""
+        for way in self.ways(short) if self.limited else ():
+            if not way.granted and self.limits[way.point].room:
+                self.limits[way.point].reserved += 1
+                self._grant(short, way)
+
+    def release(self, short: bytes) -> None:
+        """The reservation is taken back: the request was never made."""
+        for way in self.ways(short) if self.limited else ():
+            if way.granted:
+                self.limits[way.point].reserved -= 1
+                self._set(short, way._replace(granted=False))
+
+    def _grant(self, short: bytes, way: reach.Way) -> None:
+        self._set(short, way._replace(granted=True))
+
+    def _set(self, short: bytes, way: reach.Way) -> None:
+        field_value = reach.pack(way.depth, way.hop, way.granted)
+        self.remember(short, reach.with_field(self.known[short], way.point, field_value))
+
+    def finish(self, short: bytes, counts: bool) -> list[reach.Way]:
+        """The final answer came. Returns the ways for which the page may be expanded."""
+        for way in self.ways(short):
+            limit = self.limits[way.point]
+            if not self.limited:
+                continue
+            if way.granted:
+                limit.reserved -= 1
+                limit.used += counts
+            elif not counts or not limit.maximum:
+                self._grant(short, way)
+            elif limit.room:
+                limit.used += 1
+                self._grant(short, way)
+        self.remember(short, reach.with_kind(self.known[short], reach.DONE, COUNTS if counts else COUNTS_NOT))
+        return self.expandable(short)
+
+    def expandable(self, short: bytes) -> list[reach.Way]:
+        """The ways of a done URL that may be expanded; one that came later takes its place under a maximum first."""
+        if not self.limited:
+            return self.ways(short)
+        counts = reach.rank(self.known[short]) == COUNTS
+        for way in self.ways(short):
+            limit = self.limits[way.point]
+            if not way.granted and (not counts or limit.room):
+                limit.used += counts and bool(limit.maximum)
+                self._grant(short, way)
+        return [way for way in self.ways(short) if way.granted]
+
+    # -- redirects ----------------------------------------------------------------------------------------------
+
+    def redirect(self, short: bytes, key: bytes, destination: str, ways: list[reach.Way]) -> tuple[str, Refusal]:
+        """A done URL answered 3xx: (outcome, reason). The destination is reached at the same depth, one hop on."""
+        judged = self.judge(destination)
+        if judged.short == short:
+            return FAILED, Refusal("redirect_loop", destination)
+        verdicts: list[Refusal] = []
+        for way in ways:
+            refused = judged.refusals[way.point]
+            if refused is None and way.hop < MAX_HOPS:
+                self._admit(judged, way.point, way.depth, way.hop + 1, key)
+            verdicts.append(refused or Refusal("" if way.hop < MAX_HOPS else "too_many_redirects", destination))
+        if all(verdict.reason in _RANKS for verdict in verdicts):
+            return SKIPPED, _of_redirect(_furthest(verdicts), destination)
+        self.redirects[short] = (judged.short, key)
+        if self._circle(short):
+            return FAILED, Refusal("redirect_loop", destination)
+        if any(not verdict.reason for verdict in verdicts):
+            return REDIRECTED, Refusal("", judged.href)
+        return FAILED, Refusal("too_many_redirects", destination)
+
+    def _circle(self, short: bytes) -> bool:
+        """Whether stored destinations lead back within ten steps; then every member is part of the loop."""
+        members = [self.redirects[short][1]]
+        at = self.redirects[short][0]
+        for _ in range(MAX_HOPS):
+            if at == short:
+                self.changes.loops += members
+                return True
+            if at not in self.redirects:
+                return False
+            at, key = self.redirects[at]
+            members.append(key)
+        return False
+
+
+def _reason(state: int) -> str:
+    rank = reach.rank(state)
+    return CHECK_ORDER[rank] if rank < len(CHECK_ORDER) else ""
+
+
+def _furthest(refusals: list[Refusal]) -> Refusal:
+    return max(refusals, key=lambda refusal: _RANKS[refusal.reason])
+
+
+def _of_redirect(refusal: Refusal, destination: str) -> Refusal:
+    renamed = {"outside_root": "redirect_outside_root", "excluded": "redirect_excluded"}
+    reason = renamed.get(refusal.reason, refusal.reason)
+    return Refusal(reason, destination if reason in renamed.values() else refusal.detail or destination)

@@ -1,0 +1,179 @@
+"""Owns: what is done with one answer: the verdict on its URL, its version, its links. Does not: fetch or commit.
+
+Fetch -> pure decision -> store. Called by: the instance, for each answer, one page at a time.
+"""
+
+import json
+import time
+from django.utils import timezone
+
+from clearinghouse.addresses import Refusal
+from clearinghouse.addresses.parse import resolve
+from clearinghouse.digests import digest_of
+
+from . import extract, results
+from .answers import FAILURE, PAGE, REDIRECT, RETRY, SKIP, UNCHANGED, Answer, judge
+from .message_queue import Previous
+from .models import LedgerEntry, PageVersion
+from .policy import reach
+from .policy.frontier import SHORT
+from .results import NewVersion, Verdict
+from .served import Item, ServedQueue
+from .values import CRAWLED, FAILED, REDIRECTED, SKIPPED, Extracted, Fetched
+
+# Verdicts that take no place under a maximum (design rule 2).
+FREE = {"robots_disallowed", "robots_unavailable", "address_refused", "page_limit", "run_stopped", "run_cancelled"}
+SELF_REDIRECTS = 2
+
+
+class Reader:
+    """Reads answers for one instance; version ids are drawn from a block of its own, so no row is asked for a key."""
+
+    def __init__(self, instance_id: int) -> None:
+        self._next_version = instance_id << 28
+
+    def read(self, queue: ServedQueue, item: Item, fetched: Fetched) -> Answer:
+        """Everything one answer changes, in memory; the answer says whether the message is to be tried again."""
+        item.tries += 1
+        answer = judge(fetched, item.tries, time.time())
+        if answer.kind == RETRY:
+            item.identity = answer.reason == "decode_failed"
+            item.not_before = time.monotonic() + 0.5 * 2**item.tries
+        elif answer.kind == REDIRECT:
+            return self._redirect(queue, item, fetched, answer)
+        elif answer.kind == PAGE:
+            self._page(queue, item, fetched)
+        elif answer.kind == UNCHANGED:
+            self._unchanged(queue, item, fetched)
+        else:
+            outcome = {FAILURE: FAILED, SKIP: SKIPPED}[answer.kind]
+            self.conclude(queue, item, Verdict(item.key, item.url, outcome, answer.reason, answer.detail), fetched)
+        return answer
+
+    # -- the kinds of answers -----------------------------------------------------------------------------------
+
+    def _redirect(self, queue: ServedQueue, item: Item, fetched: Fetched, answer: Answer) -> Answer:
+        destination = resolve(item.url, answer.location)
+        cookies = _cookies(fetched)
+        if queue.frontier.judge(destination).short == item.short and cookies and item.tries <= SELF_REDIRECTS:
+            item.cookies, item.not_before = cookies, time.monotonic()
+            return Answer(RETRY, "cookie")
+        ways = queue.frontier.finish(item.short, counts=False)
+        outcome, refusal = queue.frontier.redirect(item.short, item.key, destination, ways)
+        verdict = Verdict(item.key, item.url, outcome, refusal.reason, refusal.detail, redirect_url=destination)
+        self._store(queue, item, verdict, fetched)
+        return answer
+
+    def _page(self, queue: ServedQueue, item: Item, fetched: Fetched) -> None:
+        digest = digest_of(fetched.body)
+        previous = queue.look_up_previous(item)
+        if previous and previous.digest == digest and previous.extractor == extract.EXTRACTOR:
+            self._unchanged(queue, item, fetched)
+            return
+        assert item.address is not None
+        extracted = extract.read(fetched, item.address)
+        if isinstance(extracted, Refusal):
+            verdict = Verdict(item.key, item.url, SKIPPED, extracted.reason, extracted.detail)
+            self.conclude(queue, item, verdict, fetched)
+            return
+        version_id = self._new_version(queue, item, fetched, extracted, digest)
+        verdict = Verdict(item.key, item.url, CRAWLED, version_id=version_id)
+        verdict.previous_version_id = previous.version_id if previous else None
+        ways = self.conclude(queue, item, verdict, fetched)
+        queue.tally.answered(0, 0, extracted.type_id)
+        queue.frontier.links(item.key, ways, extracted.links, extracted.nofollow)
+
+    def _unchanged(self, queue: ServedQueue, item: Item, fetched: Fetched) -> None:
+        previous = queue.look_up_previous(item)
+        assert isinstance(previous, Previous)  # a 304 without a condition was refused by fetch
+        verdict = Verdict(item.key, item.url, "unchanged", version_id=previous.version_id)
+        verdict.previous_version_id = previous.version_id
+        ways = self.conclude(queue, item, verdict, fetched)
+        _expand_stored(queue, item.key, previous.version_id, ways)
+
+    # -- verdicts -----------------------------------------------------------------------------------------------
+
+    def conclude(
+        self, queue: ServedQueue, item: Item, verdict: Verdict, fetched: Fetched | None = None
+    ) -> list[reach.Way]:
+        """The final verdict on a message; returns the ways its links may be followed."""
+        ways = queue.frontier.finish(item.short, counts=verdict.reason not in FREE)
+        self._store(queue, item, verdict, fetched)
+        return ways
+
+    def _store(self, queue: ServedQueue, item: Item, verdict: Verdict, fetched: Fetched | None) -> None:
+        reached = queue.frontier.ways(item.short)
+        nearest = min(reached, key=lambda way: (way.depth, way.hop, way.point))
+        verdict.depth, verdict.hop = nearest.depth, nearest.hop
+        verdict.point_id, verdict.found_on = queue.frontier.ids[nearest.point], item.found_on
+        if fetched:
+            verdict.status, verdict.milliseconds = fetched.status, fetched.milliseconds
+            verdict.size = len(fetched.body)
+            queue.tally.answered(fetched.status, fetched.received, 0)
+        queue.work.verdicts.append(verdict)
+        queue.work.reserved.discard(item.short)
+        moved = queue.frontier.changes.moved.get(item.short)
+        queue.tally.verdict(verdict.outcome, verdict.reason, moved[1] if moved else nearest.depth)
+        _count_points(queue, verdict, reached)
+
+    def _new_version(
+        self, queue: ServedQueue, item: Item, fetched: Fetched, extracted: Extracted, digest: bytes
+    ) -> int:
+        self._next_version += 1
+        excursion = queue.excursion
+        flags = [*extracted.flags, *(["truncated"] if fetched.truncated else [])]
+        row = results.version_row(
+            id=self._next_version, run_id=excursion.run_id, doc_id=excursion.doc_id, url_key=item.key, url=item.url,
+            digest=digest, type_id=extracted.type_id, extension=extracted.extension, title=extracted.title,
+            metas=json.dumps(extracted.metas, ensure_ascii=False), headings=extracted.headings, text=extracted.text,
+            language=extracted.language[:20], links=extract.pack_links(extracted.links), canonical=extracted.canonical,
+            content_type=fetched.header("content-type")[:255], charset=extracted.charset[:40],
+            etag=fetched.header("etag")[:255], last_modified=fetched.header("last-modified")[:64],
+            size=len(fetched.body), flags=" ".join(flags + _page_flags(extracted)), extractor=extract.EXTRACTOR,
+            found_at=results.found_at(timezone.now()),
+        )  # fmt: skip
+        head_exists = queue.look_up_previous(item) is not None
+        queue.work.versions.append(NewVersion(row, digest, fetched.body, head_exists))
+        return self._next_version
+
+
+def _page_flags(extracted: Extracted) -> list[str]:
+    return [name for name, on in (("nofollow", extracted.nofollow), ("noindex", extracted.noindex)) if on]
+
+
+def _count_points(queue: ServedQueue, verdict: Verdict, reached: list[reach.Way]) -> None:
+    for way in reached:
+        point_id = queue.frontier.ids[way.point]
+        if verdict.version_id:
+            queue.tally.of_point(point_id, "pages")
+        elif verdict.outcome == FAILED:
+            queue.tally.of_point(point_id, "errors")
+        limit = queue.frontier.limits[way.point]
+        if limit.maximum:
+            queue.tally.points.setdefault(str(point_id), {})["used"] = limit.used
+
+
+def _cookies(fetched: Fetched) -> str:
+    pairs = [value.split(";", 1)[0].strip() for name, value in fetched.headers if name == "set-cookie"]
+    return "; ".join(pair for pair in pairs if "=" in pair)
+
+
+def _expand_stored(queue: ServedQueue, key: bytes, version_id: int, ways: list[reach.Way]) -> None:
+    row = PageVersion.objects.filter(pk=version_id).values_list("links", "flags").first()
+    if row and ways:
+        queue.frontier.links(key, ways, extract.unpack_links(bytes(row[0])), "nofollow" in row[1].split())
+
+
+def expand_again(queue: ServedQueue, keys: list[bytes]) -> None:
+    """Done URLs that are reached by a shorter way, or by a further crawl point: expanded from what is stored."""
+    rows = LedgerEntry.objects.filter(excursion=queue.excursion, url_key__in=keys)
+    for row in rows:
+        short = row.url_key[:SHORT]
+        ways = queue.frontier.expandable(short)
+        if row.redirect_url and ways:
+            outcome, refusal = queue.frontier.redirect(short, row.url_key, row.redirect_url, ways)
+            queue.work.rejudged.append(
+                Verdict(row.url_key, row.url, outcome, refusal.reason, refusal.detail, redirect_url=row.redirect_url)
+            )
+        elif row.version_id and ways and row.outcome != REDIRECTED:
+            _expand_stored(queue, row.url_key, row.version_id, ways)

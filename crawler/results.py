@@ -1,0 +1,237 @@
+"""Owns: every write of pages, ledger rows, messages and counters: the only writer of these tables.
+
+One page, one transaction: the version, its head, its bytes, the ledger and crawled_pages rows, the new messages,
+the message's own completion and the counters come together or not at all. Several pages share a transaction (a
+batch), never half of one. Does not: decide anything. Called by: the instance, the initializer, the endings.
+"""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from clearinghouse.databases import WEBCRAWL
+
+from . import sql
+from .instances import fence
+from .models import Excursion, Instance, LedgerEntry, MessageState, PageBody
+from .policy import reach
+from .policy.frontier import SHORT, Changes, Frontier, Skip
+from .tally import Tally
+from .values import FAILED, SKIPPED
+
+_LEDGER = (
+    "excursion_id", "doc_id", "url_key", "url", "outcome", "reason", "detail", "status", "depth", "hop",
+    "crawl_point_id", "found_on", "redirect_url", "version_id", "previous_version_id", "size", "milliseconds", "at",
+)  # fmt: skip
+_VERSION = (
+    "id", "run_id", "doc_id", "url_key", "url", "digest", "type_id", "extension", "title", "metas", "headings", "text",
+    "language", "links", "canonical", "content_type", "charset", "etag", "last_modified", "size", "flags", "extractor",
+    "found_at",
+)  # fmt: skip
+
+
+@dataclass(slots=True)
+class Verdict:
+    """A ledger row: what became of one URL."""
+
+    key: bytes
+    url: str
+    outcome: str
+    reason: str = ""
+    detail: str = ""
+    status: int = 0
+    depth: int = 0
+    hop: int = 0
+    point_id: int | None = None
+    found_on: bytes | None = None
+    redirect_url: str = ""
+    version_id: int | None = None
+    previous_version_id: int | None = None
+    size: int = 0
+    milliseconds: int = 0
+
+
+@dataclass(slots=True)
+class NewVersion:
+    """A new or changed content: the row of page_version, the bytes, and whether a head exists already."""
+
+    row: tuple[Any, ...]  # in the order of _VERSION
+    digest: bytes
+    body: bytes
+    head_exists: bool
+
+
+@dataclass(slots=True)
+class Work:
+    """What one queue has to write at the next commit."""
+
+    excursion: Excursion
+    frontier: Frontier
+    tally: Tally
+    verdicts: list[Verdict] = field(default_factory=list)
+    rejudged: list[Verdict] = field(default_factory=list)  # the row exists: a redirect expanded again
+    versions: list[NewVersion] = field(default_factory=list)
+    touched: dict[bytes, bytes] = field(default_factory=dict)  # short key -> full key: its state changed
+    # Short keys whose place under a maximum is taken; unlike the rest it outlives commits.
+    reserved: set[bytes] = field(default_factory=set)
+
+    @property
+    def empty(self) -> bool:
+        waiting = self.frontier.changes
+        return not (self.verdicts or self.rejudged or self.touched or waiting.found or waiting.moved or waiting.loops)
+
+    def clear(self) -> None:
+        self.verdicts, self.rejudged, self.versions, self.touched = [], [], [], {}
+
+
+def commit(instance: Instance, works: list[Work]) -> list[Changes]:
+    """Write all of it or, when this instance was declared dead, nothing (raises Fenced)."""
+    with transaction.atomic(using=WEBCRAWL):
+        fence(instance)
+        changes = [_write(work) for work in works]
+    for work in works:
+        work.clear()
+    return changes
+
+
+def write_changes(excursion: Excursion, frontier: Frontier) -> None:
+    """The start of a queue: its crawl points as messages; inside the caller's transaction."""
+    _write(Work(excursion, frontier, Tally(excursion)))
+
+
+def _write(work: Work) -> Changes:
+    now = sql.moment(timezone.now())
+    changes = work.frontier.drain()
+    _messages(work, changes)
+    _versions(work, now)
+    _ledger(work, changes, now)
+    Excursion.objects.filter(pk=work.excursion.pk).update(**work.tally.columns())
+    return changes
+
+
+def _messages(work: Work, changes: Changes) -> None:
+    frontier, excursion_id, tally = work.frontier, work.excursion.pk, work.tally
+    rows = []
+    for short, item in changes.found.items():
+        depth = frontier.nearest(short)
+        state = _state(frontier, work, short)
+        tally.found(depth)
+        rows.append((excursion_id, item.key, item.url, item.owner_id, frontier.reach_text(short), depth,
+                     item.found_on, state, 0, 0))  # fmt: skip
+    columns = ("excursion_id", "url_key", "url", "owner_id", "reach", "depth", "found_on", "state", "attempts",
+               "not_before")  # fmt: skip
+    sql.insert("message", columns, rows)
+    for short, (_, before) in changes.moved.items():
+        if reach.kind(frontier.known[short]) == reach.QUEUED:
+            tally.moved(before, frontier.nearest(short))
+    touched = {short: key for short, (key, _) in changes.moved.items()} | work.touched
+    for verdict in work.verdicts:
+        touched[verdict.key[:SHORT]] = verdict.key
+    updates = [
+        (frontier.reach_text(short), frontier.nearest(short), _state(frontier, work, short), excursion_id, key)
+        for short, key in touched.items()
+        if short not in changes.found
+    ]
+    sql.execute_many(
+        "UPDATE message SET reach = %s, depth = %s, state = %s WHERE excursion_id = %s AND url_key = %s", updates
+    )
+
+
+def _state(frontier: Frontier, work: Work, short: bytes) -> int:
+    if reach.kind(frontier.known[short]) == reach.DONE:
+        return MessageState.DONE
+    return MessageState.RESERVED if short in work.reserved else MessageState.WAITING
+
+
+def _versions(work: Work, now: Any) -> None:
+    if not work.versions:
+        return
+    doc_id = work.excursion.doc_id
+    known = _known_bodies([version.digest for version in work.versions])
+    bodies = {version.digest: version.body for version in work.versions if version.digest not in known}
+    sql.insert("page_body", ("digest", "content"), list(bodies.items()), ignore=True)
+    sql.insert("page_version", _VERSION, [version.row for version in work.versions])
+    heads = [(doc_id, version.row[3], version.row[0], 1) for version in work.versions if not version.head_exists]
+    sql.insert("page_head", ("doc_id", "url_key", "version_id", "updated_fl"), heads)
+    sql.execute_many(
+        "UPDATE page_head SET version_id = %s, updated_fl = 1 WHERE doc_id = %s AND url_key = %s",
+        [(version.row[0], doc_id, version.row[3]) for version in work.versions if version.head_exists],
+    )
+
+
+def _known_bodies(digests: list[bytes]) -> set[bytes]:
+    known: set[bytes] = set()
+    for part in sql.chunks(digests):
+        known.update(PageBody.objects.filter(digest__in=part).values_list("digest", flat=True))
+    return known
+
+
+def _ledger(work: Work, changes: Changes, now: Any) -> None:
+    excursion, tally = work.excursion, work.tally
+    _unskip(work, changes)
+    rows = [_ledger_row(excursion, verdict, now) for verdict in work.verdicts]
+    for skip in changes.skips.values():
+        tally.skipped(skip.refusal.reason)
+        rows.append(_skip_row(excursion, skip, now))
+    sql.insert("ledger", _LEDGER, rows)
+    for skip, before in changes.upgraded.values():
+        tally.skipped(before, -1)
+        tally.skipped(skip.refusal.reason)
+    sql.execute_many(
+        "UPDATE ledger SET reason = %s, detail = %s, depth = %s, crawl_point_id = %s "
+        "WHERE excursion_id = %s AND url_key = %s",
+        [
+            (s.refusal.reason, s.refusal.detail[:500], s.depth, s.point_id, excursion.pk, s.key)
+            for s, _ in changes.upgraded.values()
+        ],
+    )
+    for verdict in work.rejudged:
+        _rejudge(work, verdict)
+    for key in changes.loops:
+        _rejudge(work, Verdict(key, "", FAILED, "redirect_loop"))
+    crawled = [(v.url, excursion.doc_id) for v in work.verdicts if v.version_id]
+    sql.insert("crawled_pages", ("page_url", "doc_id"), crawled)
+
+
+def _unskip(work: Work, changes: Changes) -> None:
+    for _, reason in changes.unskipped:
+        work.tally.skipped(reason, -1)
+    for part in sql.chunks([key for key, _ in changes.unskipped]):
+        LedgerEntry.objects.filter(excursion=work.excursion, url_key__in=part).delete()
+
+
+def _rejudge(work: Work, verdict: Verdict) -> None:
+    """A stored verdict changes: a circle closed, or a shorter way undid too_many_redirects."""
+    row = LedgerEntry.objects.filter(excursion=work.excursion, url_key=verdict.key).first()
+    if row is None or (row.outcome, row.reason) == (verdict.outcome, verdict.reason):
+        return
+    work.tally.judged(row.outcome, row.reason, -1)
+    work.tally.judged(verdict.outcome, verdict.reason)
+    LedgerEntry.objects.filter(pk=row.pk).update(
+        outcome=verdict.outcome, reason=verdict.reason, detail=verdict.detail[:500] or row.detail
+    )
+
+
+def _ledger_row(excursion: Excursion, v: Verdict, now: Any) -> tuple[Any, ...]:
+    return (
+        excursion.pk, excursion.doc_id, v.key, v.url, v.outcome, v.reason, v.detail[:500], v.status, v.depth, v.hop,
+        v.point_id, v.found_on, v.redirect_url, v.version_id, v.previous_version_id, v.size, v.milliseconds, now,
+    )  # fmt: skip
+
+
+def _skip_row(excursion: Excursion, s: Skip, now: Any) -> tuple[Any, ...]:
+    verdict = Verdict(s.key, s.url, SKIPPED, s.refusal.reason, s.refusal.detail, depth=s.depth, point_id=s.point_id,
+                      found_on=s.found_on)  # fmt: skip
+    return _ledger_row(excursion, verdict, now)
+
+
+def version_row(**values: Any) -> tuple[Any, ...]:
+    """A row of page_version from named values."""
+    return tuple(values[name] for name in _VERSION)
+
+
+def found_at(value: datetime) -> Any:
+    return sql.moment(value)

@@ -1,0 +1,213 @@
+"""Owns: one message queue while an instance serves it: at most 200 messages in memory, in order of depth.
+
+Does not: fetch or write. Called by: the instance.
+"""
+
+import heapq
+from dataclasses import dataclass, field
+
+from clearinghouse.addresses import Address
+from clearinghouse.addresses.parse import split
+
+from . import message_queue
+from .message_queue import Previous
+from .models import Excursion, Message, MessageState
+from .policy.frontier import GO, HOLD, NO, SHORT, Found, Frontier
+from .results import Work
+from .tally import Tally
+from .values import PointSettings, Snapshot
+
+IN_MEMORY = 200
+LOW_WATER = 20
+UNASKED = object()
+
+
+@dataclass(slots=True, order=True)
+class Item:
+    """A message in memory."""
+
+    depth: int
+    order: int
+    key: bytes = field(compare=False)
+    url: str = field(compare=False)
+    owner_id: int = field(compare=False)
+    found_on: bytes | None = field(compare=False, default=None)
+    tries: int = field(compare=False, default=0)
+    not_before: float = field(compare=False, default=0.0)
+    identity: bool = field(compare=False, default=False)  # ask for an uncompressed answer
+    cookies: str = field(compare=False, default="")
+    address: Address | None = field(compare=False, default=None)
+    previous: Previous | object | None = field(compare=False, default=UNASKED)
+
+    @property
+    def short(self) -> bytes:
+        return self.key[:SHORT]
+
+
+class ServedQueue:
+    def __init__(self, excursion: Excursion) -> None:
+        self.excursion = excursion
+        self.snapshot = Snapshot.from_json(excursion.snapshot)
+        self.frontier = Frontier(self.snapshot)
+        message_queue.restore(excursion, self.frontier)
+        self.tally = Tally(excursion)
+        self.work = Work(excursion, self.frontier, self.tally)
+        self.points: dict[int, PointSettings] = {point.id: point for point in self.snapshot.points}
+        self.flying: dict[bytes, Item] = {}
+        self._heaps: dict[str, list[Item]] = {}  # by origin
+        self._held: list[Item] = []  # waiting for a place under a maximum, or for their time
+        self._size = 0
+        self._order = 0
+        self._deepest = 0
+        self._elsewhere = 0  # waiting messages that are only in the database
+        self._restore_maxima()
+        self.refill()
+
+    # -- filling ------------------------------------------------------------------------------------------------
+
+    def refill(self) -> None:
+        """Look into the database for the next messages; the queue's work must be committed."""
+        room = IN_MEMORY - self._size
+        held = {item.key for heap in self._heaps.values() for item in heap} | {i.key for i in self._held}
+        for message in message_queue.waiting(self.excursion.pk, IN_MEMORY + len(self.flying) + len(held)):
+            if room and message.url_key not in held and message.url_key[:SHORT] not in self.flying:
+                self._push(_item(message, self._next_order()))
+                room -= 1
+            if message.state == MessageState.RESERVED and message.url_key[:SHORT] not in self.flying:
+                self.work.reserved.add(message.url_key[:SHORT])
+        self._elsewhere = max(self.tally.outcomes["queued"] - self._size - len(self.flying), 0)
+
+    def absorb(self) -> None:
+        """Take what the frontier found since the last look, as far as memory and order allow."""
+        fresh, self.frontier.fresh = self.frontier.fresh, []
+        for found in fresh:
+            item = self._from_found(found)
+            crowded = self._elsewhere or self._size >= IN_MEMORY
+            if crowded and item.depth >= self._deepest:
+                self._elsewhere += 1
+                continue
+            self._push(item)
+            if crowded:
+                self._forget_deepest()
+
+    @property
+    def low(self) -> bool:
+        return self._elsewhere > 0 and self._size < LOW_WATER
+
+    @property
+    def drained(self) -> bool:
+        return not (self._size or self._elsewhere or self.flying or self.frontier.fresh)
+
+    def _forget_deepest(self) -> None:
+        """Leave the deepest message to the database: a nearer one took its seat in memory."""
+        heap = max((heap for heap in self._heaps.values() if heap), key=lambda heap: max(heap))
+        deepest = max(heap)
+        if deepest.short not in self.work.reserved:
+            heap.remove(deepest)
+            heapq.heapify(heap)
+            self._size -= 1
+            self._elsewhere += 1
+
+    def _from_found(self, found: Found) -> Item:
+        depth = self.frontier.nearest(found.key[:SHORT])
+        return Item(depth, self._next_order(), found.key, found.url, found.owner_id, found.found_on)
+
+    def _next_order(self) -> int:
+        self._order += 1
+        return self._order
+
+    def _push(self, item: Item) -> None:
+        item.address = item.address or split(item.url)
+        heapq.heappush(self._heaps.setdefault(item.address.origin, []), item)
+        self._size += 1
+        self._deepest = max(self._deepest, item.depth)
+
+    # -- taking -------------------------------------------------------------------------------------------------
+
+    def origins(self) -> list[str]:
+        """Sites that have something to fetch, the one with the shortest depth first."""
+        return sorted((o for o, heap in self._heaps.items() if heap), key=lambda o: self._heaps[o][0])
+
+    def has(self, origin: str) -> bool:
+        return bool(self._heaps.get(origin))
+
+    def peek(self, origin: str) -> Item:
+        return self._heaps[origin][0]
+
+    def take(self, origin: str) -> Item:
+        item = heapq.heappop(self._heaps[origin])
+        self._size -= 1
+        return item
+
+    def fly(self, item: Item) -> None:
+        self.flying[item.short] = item
+
+    def landed(self, item: Item) -> None:
+        self.flying.pop(item.short, None)
+
+    def put_back(self, item: Item) -> None:
+        self.flying.pop(item.short, None)
+        if item.not_before:
+            self._held.append(item)
+            self._size += 1
+        else:
+            self._push(item)
+
+    def wake(self, now: float) -> None:
+        """Held messages whose time has come are taken up again."""
+        due = [item for item in self._held if item.not_before <= now]
+        if due:
+            self._held = [item for item in self._held if item.not_before > now]
+            for item in due:
+                self._size -= 1
+                item.not_before = 0.0
+                self._push(item)
+
+    def look_up_previous(self, item: Item) -> Previous | None:
+        """The version shown now; asked for all messages in memory at once."""
+        if item.previous is UNASKED:
+            asked = [i for heap in self._heaps.values() for i in heap if i.previous is UNASKED] + [item]
+            found = message_queue.previous_versions(self.excursion.doc_id, [i.key for i in asked])
+            for one in asked:
+                one.previous = found.get(one.key)
+        return item.previous if isinstance(item.previous, Previous) else None
+
+    # -- maxima -------------------------------------------------------------------------------------------------
+
+    def permission(self, item: Item) -> str:
+        """GO, HOLD or NO; under a maximum only a message whose place is reserved in the database may go."""
+        if not self.frontier.limited or item.short in self.work.reserved:
+            return GO
+        return NO if self.frontier.may_start(item.short) == NO else HOLD
+
+    def reserve(self, most: int) -> bool:
+        """Take places for the next messages, in order of depth; they may go after the commit that follows."""
+        if not self.frontier.limited or len(self.work.reserved) >= most:
+            return False
+        waiting = sorted(item for heap in self._heaps.values() for item in heap)
+        taken = False
+        for item in waiting[:most]:
+            if len(self.work.reserved) >= most:
+                break
+            if item.short not in self.work.reserved:
+                if self.frontier.may_start(item.short) != GO:
+                    break  # nothing deeper may pass it
+                self.frontier.start(item.short)
+                self.work.reserved.add(item.short)
+                self.work.touched[item.short] = item.key
+                taken = True
+        return taken
+
+    def _restore_maxima(self) -> None:
+        for limit, point in zip(self.frontier.limits, self.snapshot.points, strict=True):
+            limit.used = self.tally.points.get(str(point.id), {}).get("used", 0)
+        if self.frontier.limited:
+            messages = Message.objects.filter(excursion=self.excursion, state=MessageState.RESERVED)
+            for key in messages.values_list("url_key", flat=True):
+                for way in self.frontier.ways(key[:SHORT]):
+                    self.frontier.limits[way.point].reserved += way.granted
+
+
+def _item(message: Message, order: int) -> Item:
+    return Item(message.depth, order, message.url_key, message.url, message.owner_id, message.found_on,
+                tries=message.attempts)  # fmt: skip

@@ -1,0 +1,60 @@
+"""Owns: what must happen though nobody asks: bells lost by Redis are rung again, the dead are buried, runs whose
+documents all ended are concluded, the public is brought home.
+
+A process of its own, every five seconds; not an RQ job, because it must work when Redis does not. Several ticks on
+several hosts do no harm: each step looks at rows and is safe to repeat. Called by: the command tick.
+"""
+
+import logging
+
+from django.db import connections
+
+from clearinghouse import queues
+from clearinghouse.databases import WEBCRAWL
+
+from . import endings, message_queue
+from .instances import Watch, gone
+from .models import OPEN_STATES, Propagation, Run
+from .propagation.switch import bring_home
+
+SECONDS = 5.0
+MOST_TICKETS = 8
+
+log = logging.getLogger(__name__)
+
+
+def round_(watch: Watch) -> None:
+    """One look at everything."""
+    for instance in watch.bury_the_dead():
+        log.warning(
+            "Instance %s (process %s on %s) died: its queues are free", instance.pk, instance.pid, instance.host
+        )
+    _free_from_dead_drivers()
+    for run in Run.objects.filter(state__in=OPEN_STATES, driver=None):
+        _look_after(run)
+    for propagation in Propagation.objects.filter(state__in=("waiting", "working")):
+        if not queues.waiting(queues.PROPAGATE):
+            queues.ring(queues.PROPAGATE, "crawler.jobs.propagate", propagation.pk)
+    bring_home()
+    connections[WEBCRAWL].close_if_unusable_or_obsolete()
+
+
+def _look_after(run: Run) -> None:
+    if endings.conclude(run.pk) or run.control == "pause":
+        return
+    if not run.initialized:
+        if not queues.waiting(queues.CONTROL):
+            queues.ring(queues.CONTROL, "crawler.jobs.initialize", run.pk)
+        return
+    free = run.excursions.filter(unfinished=True, claims=None, state__in=message_queue.CLAIMABLE).count()
+    wanted = min(free, MOST_TICKETS) - queues.waiting(queues.CRAWL)
+    for _ in range(max(wanted, 0)):
+        queues.ring(queues.CRAWL, "crawler.jobs.serve", run.pk)
+
+
+def _free_from_dead_drivers() -> None:
+    """A run of the command crawl whose process died goes on by tickets."""
+    orphans = Run.objects.filter(state__in=OPEN_STATES, driver__isnull=False).select_related("driver")
+    for run in orphans:
+        if not run.driver.alive or gone(run.driver):
+            Run.objects.filter(pk=run.pk, driver=run.driver).update(driver=None)
