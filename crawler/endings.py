@@ -13,7 +13,6 @@ from . import message_queue, results
 from .control import CANCEL, note
 from .instances import fence
 from .models import ActiveQueue, Excursion, Instance, LedgerEntry, Message, MessageState, PageHead, Run, State
-from .policy.frontier import SHORT
 from .results import Verdict
 from .served import ServedQueue
 from .values import SKIPPED
@@ -43,7 +42,7 @@ def _skip_waiting(instance: Instance, queue: ServedQueue, reason: str) -> bool:
     rows = Message.objects.filter(excursion=queue.excursion).exclude(state=MessageState.DONE).order_by("id")[:_STEP]
     messages = list(rows)
     for message in messages:
-        queue.frontier.finish(message.url_key[:SHORT], counts=False)
+        queue.frontier.finish(message.url_key, counts=False)
         verdict = Verdict(message.url_key, message.url, SKIPPED, reason, depth=message.depth)
         verdict.found_on, verdict.point_id = message.found_on, message.owner_id
         queue.work.verdicts.append(verdict)

@@ -169,16 +169,15 @@ class Crawl:
     def _start_from(self, queue: ServedQueue, origin: str, now: float) -> None:
         desk = self.hosts.desk(origin)
         while self.hosts.ready(desk, now) and queue.has(origin) and self.fetcher.active() < CONNECTIONS:
-            item = queue.peek(origin)
-            permission = queue.permission(item)
+            permission, item = queue.next_item(origin)
             if permission == HOLD:
                 return
             if permission == NO:
-                self._conclude(queue, queue.take(origin), SKIPPED, "page_limit", "")
+                self._conclude(queue, queue.take(item), SKIPPED, "page_limit", "")
                 continue
             if self._robots_block(queue, queue.points[item.owner_id].ignore_robots, desk):
                 return
-            self._start(queue, queue.take(origin), desk, now)
+            self._start(queue, queue.take(item), desk, now)
 
     def _robots_block(self, queue: ServedQueue, ignored: bool, desk: Desk) -> bool:
         """Whether the site must answer for its robots.txt first."""

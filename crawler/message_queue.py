@@ -75,7 +75,7 @@ def restore(excursion: Excursion, frontier: Frontier) -> None:
     counted = _redirecting(excursion)
     for key, reach_text, state in messages.iterator(chunk_size=5000):
         done = state == MessageState.DONE
-        frontier.restore_message(key[:SHORT], reach_text, done, counts=not done or key not in counted)
+        frontier.restore_message(key, reach_text, done, counts=not done or key not in counted)
     skipped = LedgerEntry.objects.filter(excursion=excursion, outcome=SKIPPED).values_list("url_key", "reason")
     for key, reason in skipped.iterator(chunk_size=5000):
         if key[:SHORT] not in frontier.known:

@@ -5,6 +5,7 @@ Fetch -> pure decision -> store. Called by: the instance, for each answer, one p
 
 import json
 import time
+
 from django.utils import timezone
 
 from clearinghouse.addresses import Refusal
@@ -58,7 +59,7 @@ class Reader:
         if queue.frontier.judge(destination).short == item.short and cookies and item.tries <= SELF_REDIRECTS:
             item.cookies, item.not_before = cookies, time.monotonic()
             return Answer(RETRY, "cookie")
-        ways = queue.frontier.finish(item.short, counts=False)
+        ways = queue.frontier.finish(item.key, counts=False)
         outcome, refusal = queue.frontier.redirect(item.short, item.key, destination, ways)
         verdict = Verdict(item.key, item.url, outcome, refusal.reason, refusal.detail, redirect_url=destination)
         self._store(queue, item, verdict, fetched)
@@ -97,7 +98,7 @@ class Reader:
         self, queue: ServedQueue, item: Item, verdict: Verdict, fetched: Fetched | None = None
     ) -> list[reach.Way]:
         """The final verdict on a message; returns the ways its links may be followed."""
-        ways = queue.frontier.finish(item.short, counts=verdict.reason not in FREE)
+        ways = queue.frontier.finish(item.key, counts=verdict.reason not in FREE)
         self._store(queue, item, verdict, fetched)
         return ways
 
@@ -169,7 +170,7 @@ def expand_again(queue: ServedQueue, keys: list[bytes]) -> None:
     rows = LedgerEntry.objects.filter(excursion=queue.excursion, url_key__in=keys)
     for row in rows:
         short = row.url_key[:SHORT]
-        ways = queue.frontier.expandable(short)
+        ways = queue.frontier.expandable(row.url_key)
         if row.redirect_url and ways:
             outcome, refusal = queue.frontier.redirect(short, row.url_key, row.redirect_url, ways)
             queue.work.rejudged.append(

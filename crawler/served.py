@@ -131,14 +131,6 @@ class ServedQueue:
     def has(self, origin: str) -> bool:
         return bool(self._heaps.get(origin))
 
-    def peek(self, origin: str) -> Item:
-        return self._heaps[origin][0]
-
-    def take(self, origin: str) -> Item:
-        item = heapq.heappop(self._heaps[origin])
-        self._size -= 1
-        return item
-
     def fly(self, item: Item) -> None:
         self.flying[item.short] = item
 
@@ -174,29 +166,58 @@ class ServedQueue:
 
     # -- maxima -------------------------------------------------------------------------------------------------
 
-    def permission(self, item: Item) -> str:
-        """GO, HOLD or NO; under a maximum only a message whose place is reserved in the database may go."""
+    def next_item(self, origin: str) -> tuple[str, Item]:
+        """The next message of a site with GO, HOLD or NO.
+
+        Under a maximum only a message whose place is reserved in the database may go, and none passes a nearer one.
+        """
+        item = self._heaps[origin][0]
         if not self.frontier.limited or item.short in self.work.reserved:
-            return GO
-        return NO if self.frontier.may_start(item.short) == NO else HOLD
+            return GO, item
+        if self.frontier.may_start(item.short) == NO:
+            return NO, item
+        reserved = [i for i in self._heaps[origin] if i.depth == item.depth and i.short in self.work.reserved]
+        return (GO, min(reserved)) if reserved else (HOLD, item)
+
+    def take(self, item: Item) -> Item:
+        assert item.address is not None
+        heap = self._heaps[item.address.origin]
+        if heap[0] is item:
+            heapq.heappop(heap)
+        else:
+            heap.remove(item)
+            heapq.heapify(heap)
+        self._size -= 1
+        return item
 
     def reserve(self, most: int) -> bool:
         """Take places for the next messages, in order of depth; they may go after the commit that follows."""
-        if not self.frontier.limited or len(self.work.reserved) >= most:
+        ready = len(self.work.reserved) - len(self.flying)
+        if not self.frontier.limited or ready >= min(self._size, most // 2):
             return False
         waiting = sorted(item for heap in self._heaps.values() for item in heap)
         taken = False
         for item in waiting[:most]:
-            if len(self.work.reserved) >= most:
-                break
-            if item.short not in self.work.reserved:
-                if self.frontier.may_start(item.short) != GO:
-                    break  # nothing deeper may pass it
+            if item.short in self.work.reserved:
+                continue
+            if self.frontier.may_start(item.short) == HOLD and not self._give_up_deeper(waiting, item):
+                break  # its places are in flight: nothing deeper may pass it
+            if self.frontier.may_start(item.short) == GO:
                 self.frontier.start(item.short)
                 self.work.reserved.add(item.short)
                 self.work.touched[item.short] = item.key
                 taken = True
         return taken
+
+    def _give_up_deeper(self, waiting: list[Item], nearer: Item) -> bool:
+        """Take back the place of the deepest message that has not started: a nearer one was found."""
+        for item in reversed(waiting):
+            if item.depth > nearer.depth and item.short in self.work.reserved:
+                self.work.reserved.discard(item.short)
+                self.work.touched[item.short] = item.key
+                self.frontier.release(item.short)
+                return True
+        return False
 
     def _restore_maxima(self) -> None:
         for limit, point in zip(self.frontier.limits, self.snapshot.points, strict=True):

@@ -104,6 +104,8 @@ class Frontier:
         self.known: dict[bytes, int] = {}
         self.limits = [Limit(point.max_pages) for point in snapshot.points]
         self.limited = any(point.max_pages for point in snapshot.points)
+        # By crawl point: done URLs that could not be expanded for it while all its places were promised to others.
+        self.deferred: list[dict[bytes, bytes]] = [{} for _ in self.points]
         self.redirects: dict[bytes, tuple[bytes, bytes]] = {}  # short key -> (short key it leads to, own full key)
         self.changes = Changes()
         self.fresh: list[Found] = []  # found since the queue last looked
@@ -130,9 +132,13 @@ class Frontier:
         # Few combinations exist, so the integers are shared: a known URL costs its key and a slot.
         self.known[short] = self._shared.setdefault(state, state)
 
-    def restore_message(self, short: bytes, reach_text: str, done: bool, counts: bool = True) -> None:
+    def restore_message(self, key: bytes, reach_text: str, done: bool, counts: bool = True) -> None:
         state = reach.from_text(reach_text, self.ids, reach.DONE if done else reach.QUEUED)
-        self.remember(short, reach.with_kind(state, state & 3, 0 if counts else COUNTS_NOT))
+        self.remember(key[:SHORT], reach.with_kind(state, state & 3, COUNTS if counts else COUNTS_NOT))
+        if done and self.limited:
+            for way in self.ways(key[:SHORT]):
+                if not way.granted:
+                    self.deferred[way.point][key[:SHORT]] = key
 
     def restore_skip(self, short: bytes, reason: str) -> None:
         self.remember(short, reach.with_kind(0, reach.SKIPPED, _RANKS.get(reason, len(_RANKS))))
@@ -259,33 +265,34 @@ class Frontier:
         field_value = reach.pack(way.depth, way.hop, way.granted)
         self.remember(short, reach.with_field(self.known[short], way.point, field_value))
 
-    def finish(self, short: bytes, counts: bool) -> list[reach.Way]:
+    def finish(self, key: bytes, counts: bool) -> list[reach.Way]:
         """The final answer came. Returns the ways for which the page may be expanded."""
-        for way in self.ways(short):
-            limit = self.limits[way.point]
-            if not self.limited:
-                continue
+        short = key[:SHORT]
+        for way in self.ways(short) if self.limited else ():
             if way.granted:
-                limit.reserved -= 1
-                limit.used += counts
-            elif not counts or not limit.maximum:
-                self._grant(short, way)
-            elif limit.room:
-                limit.used += 1
-                self._grant(short, way)
+                self.limits[way.point].reserved -= 1
+                self.limits[way.point].used += counts
+                if not counts:  # the place is free again: whoever waits for one is looked at once more
+                    self.changes.again |= self.deferred[way.point]
+                    self.deferred[way.point] = {}
         self.remember(short, reach.with_kind(self.known[short], reach.DONE, COUNTS if counts else COUNTS_NOT))
-        return self.expandable(short)
+        return self.expandable(key)
 
-    def expandable(self, short: bytes) -> list[reach.Way]:
+    def expandable(self, key: bytes) -> list[reach.Way]:
         """The ways of a done URL that may be expanded; one that came later takes its place under a maximum first."""
+        short = key[:SHORT]
         if not self.limited:
             return self.ways(short)
         counts = reach.rank(self.known[short]) == COUNTS
         for way in self.ways(short):
             limit = self.limits[way.point]
-            if not way.granted and (not counts or limit.room):
+            if way.granted:
+                continue
+            if not counts or limit.room:
                 limit.used += counts and bool(limit.maximum)
                 self._grant(short, way)
+            elif not limit.full:
+                self.deferred[way.point][short] = key
         return [way for way in self.ways(short) if way.granted]
 
     # -- redirects ----------------------------------------------------------------------------------------------

@@ -93,11 +93,11 @@ def crawl(graph: Graph, snapshot: Snapshot, rnd: random.Random) -> tuple[Frontie
         short = digest_of(url)[:SHORT]
         assert frontier.may_start(short) == GO
         fetched.add(url)
-        expand(url, frontier.finish(short, counts=url not in graph.redirects))
+        expand(url, frontier.finish(digest_of(url), counts=url not in graph.redirects))
         while frontier.changes.again:
             again, frontier.changes.again = frontier.changes.again, {}
             for key in again.values():
-                expand(by_key[key], frontier.expandable(key[:SHORT]))
+                expand(by_key[key], frontier.expandable(key))
         take_up()
     return frontier, fetched
 
@@ -122,7 +122,7 @@ def test_a_redirect_circle_is_named_for_every_member() -> None:
     outcomes = []
     for url, target in zip(urls, [*urls[1:], urls[0]], strict=True):
         key = digest_of(url)
-        ways = frontier.finish(key[:SHORT], counts=False)
+        ways = frontier.finish(key, counts=False)
         outcomes.append(frontier.redirect(key[:SHORT], key, target, ways)[1].reason)
     assert outcomes == ["", "", "redirect_loop"]
     assert set(frontier.changes.loops) == {digest_of(url) for url in urls}
@@ -135,7 +135,7 @@ def test_the_eleventh_redirect_in_a_row_is_too_many() -> None:
     reasons = []
     for number in range(11):
         key = digest_of(f"{SITE}{number}")
-        ways = frontier.finish(key[:SHORT], counts=False)
+        ways = frontier.finish(key, counts=False)
         reasons.append(frontier.redirect(key[:SHORT], key, f"{SITE}{number + 1}", ways)[1].reason)
     assert reasons == [""] * 10 + ["too_many_redirects"]
 
@@ -148,10 +148,10 @@ def test_the_verdict_that_got_furthest_is_kept() -> None:
     frontier = Frontier(Snapshot(1, points, ()))
     frontier.seed()
     first, second = digest_of(SITE + "x/1"), digest_of(SITE + "y/1")
-    frontier.links(first, frontier.finish(first[:SHORT], counts=True), [Link(SITE + "z")])
+    frontier.links(first, frontier.finish(first, counts=True), [Link(SITE + "z")])
     target = digest_of(SITE + "z")[:SHORT]
     assert frontier.changes.skips[target].refusal.reason == "outside_root"
-    frontier.links(second, frontier.finish(second[:SHORT], counts=True), [Link(SITE + "z")])
+    frontier.links(second, frontier.finish(second, counts=True), [Link(SITE + "z")])
     assert frontier.changes.skips[target].refusal.reason == "too_deep"
 
 
@@ -163,8 +163,8 @@ def test_a_maximum_counts_answers_but_not_redirects_and_holds_while_a_place_may_
     frontier.start(start[:SHORT])
     frontier.redirect(start[:SHORT], start, SITE + "b", frontier.ways(start[:SHORT]))
     assert frontier.may_start(other[:SHORT]) == "hold"
-    frontier.finish(start[:SHORT], counts=False)
+    frontier.finish(start, counts=False)
     assert frontier.may_start(other[:SHORT]) == GO
     frontier.start(other[:SHORT])
-    frontier.finish(other[:SHORT], counts=True)
+    frontier.finish(other, counts=True)
     assert frontier.limits[0].used == 1 and frontier.limits[0].full

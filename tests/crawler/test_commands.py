@@ -1,0 +1,100 @@
+"""The commands of the crawler as people and schedulers use them: what they print, and their exit codes."""
+
+import io
+import json
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+from django.core.management.base import CommandError
+
+from crawler import jobs
+from crawler.models import Run
+from tests.crawler.conftest import crawl, make_document
+from tests.sites.graph import Page, serve
+
+pytestmark = pytest.mark.django_db(databases="__all__")
+
+
+def manage(*arguments: Any) -> dict[str, Any]:
+    out = io.StringIO()
+    call_command(*map(str, arguments), "--json", stdout=out)
+    return json.loads(out.getvalue())
+
+
+def test_crawl_prints_the_result_as_one_object() -> None:
+    with serve({"/": Page(["/a", "/gone", "https://elsewhere.example/"]), "/a": Page()}) as site:
+        document = make_document({"url": site.url("/")})
+        result = manage("crawl", "--doc", document.pk, "--speed", "fast")
+    del result["bytes"], result["seconds"]
+    assert result == {
+        "run": Run.objects.get().pk, "state": "finished", "found": 4, "queued": 0, "crawled": 2, "unchanged": 0,
+        "redirected": 0, "skipped": {"outside_root": 1}, "failed": {"http_4xx": 1},
+    }  # fmt: skip
+    assert manage("crawl", "--resume", "last")["run"] == result["run"]
+
+
+def test_crawl_with_nothing_to_crawl_is_wrong_use() -> None:
+    with pytest.raises(CommandError) as stop:
+        manage("crawl", "--doc", 12345)
+    assert stop.value.returncode == 2
+
+
+def test_crawl_of_documents_in_unfinished_runs_needs_a_decision() -> None:
+    document = make_document({"url": "http://127.0.0.1:1/"})
+    manage("launch", "--doc", document.pk)
+    with pytest.raises(CommandError) as stop:
+        manage("crawl", "--doc", document.pk)
+    assert stop.value.returncode == 4
+
+
+def test_launch_runs_and_run_agree_on_a_run() -> None:
+    document = make_document({"url": "http://127.0.0.1:1/"})
+    launched = manage("launch", "--doc", document.pk, "--speed", "fast")
+    assert launched["state"] == "waiting" and launched["left_out"] == []
+    run = launched["run"]
+    jobs.initialize(run)
+    assert manage("run", run, "pause")["state"] == "paused"
+    assert manage("run", run, "resume")["state"] == "running"
+    manage("run", run, "speed", "medium")
+    assert Run.objects.get(pk=run).speed == "medium"
+    manage("run", run, "cancel")
+    jobs.serve(run)
+    assert manage("run", run)["state"] == "cancelled"
+    assert manage("runs")["runs"][0]["run"] == run
+
+
+def test_a_run_that_ended_takes_no_orders() -> None:
+    with serve({"/": Page()}) as site:
+        run = crawl(make_document({"url": site.url("/")}))
+    with pytest.raises(CommandError, match="has ended already: finished"):
+        manage("run", run.pk, "stop")
+
+
+def test_explain_gives_verdict_reason_and_trace() -> None:
+    document = make_document({"url": "https://a.example/m/"}, excludes=("https://a.example/m/print/*",))
+    inside = manage("explain", document.pk, "https://a.example/m/x.html")
+    assert (inside["verdict"], inside["reason"]) == ("depends", "")
+    found = manage("explain", document.pk, "https://a.example/m/x.html", "--found-on", "https://a.example/m/")
+    assert (found["verdict"], found["depth"]) == ("yes", 1)
+    outside = manage("explain", document.pk, "https://a.example/other/")
+    assert (outside["verdict"], outside["reason"]) == ("no", "outside_root")
+    assert [line["check"] for line in outside["trace"] if line["result"] == "stop"] == ["root"]
+    assert manage("explain", document.pk, "https://a.example/m/print/1")["reason"] == "excluded"
+
+
+def test_check_ledger_finds_a_number_that_was_changed() -> None:
+    with serve({"/": Page()}) as site:
+        run = crawl(make_document({"url": site.url("/")}))
+    assert manage("check_ledger", run.pk)["runs"] == 1
+    run.excursions.update(crawled=7)
+    with pytest.raises(CommandError, match="1 of 1 runs do not balance"):
+        manage("check_ledger")
+
+
+def test_one_round_of_the_tick_concludes_what_ended_and_reads_without_redis() -> None:
+    document = make_document({"url": "http://127.0.0.1:1/"})
+    run = manage("launch", "--doc", document.pk)["run"]
+    Run.objects.get(pk=run).excursions.update(state="finished", unfinished=False)
+    assert manage("tick", "--once") == {"rounds": 1}
+    assert Run.objects.get(pk=run).state == "finished"

@@ -1,0 +1,256 @@
+"""A crawl from launch to its end, over real HTTP: what is fetched, what is written, what is left alone."""
+
+from collections.abc import Callable
+
+import pytest
+
+from crawler import control, intake
+from crawler.errors import AllBusy, Fenced, NothingToCrawl, WrongMoment
+from crawler.initializer import initialize
+from crawler.instance import Crawl
+from crawler.instances import fence, gone, register
+from crawler.ledger_check import faults
+from crawler.models import (
+    ActiveQueue,
+    CrawledPage,
+    Excursion,
+    Instance,
+    LedgerEntry,
+    Message,
+    PageHead,
+    PageVersion,
+    Run,
+)
+from tests.crawler.conftest import crawl, go_on, make_document
+from tests.sites.graph import Page, html, serve
+
+pytestmark = pytest.mark.django_db(databases=["default", "webcrawl"])
+Ledger = Callable[[Run], dict[str, str]]
+
+
+def test_a_site_is_crawled_and_every_address_gets_its_verdict(ledger: Ledger) -> None:
+    pages = {
+        "/m/": Page(["/m/a.html", "/m/old.html", "/other/", "/m/gone.html", "/m/print/a.html", "mailto:a@b.c"]),
+        "/m/a.html": Page(["/m/", "/m/b.html#part"]),
+        "/m/b.html": Page(["/m/a.html"]),
+        "/m/old.html": Page(status=301, location="/m/new.html"),
+        "/m/new.html": Page(["/m/out.html"]),
+        "/m/out.html": Page(status=302, location="/other/x.html"),
+    }
+    with serve(pages) as site:
+        document = make_document({"url": site.url("/m/")}, excludes=(site.url("/m/print/*"),))
+        run = crawl(document)
+    assert run.state == "finished"
+    assert ledger(run) == {
+        "/m/": "crawled", "/m/a.html": "crawled", "/m/b.html": "crawled", "/m/new.html": "crawled",
+        "/m/old.html": "redirected", "/m/out.html": "redirect_outside_root", "/m/gone.html": "http_4xx",
+        "/other/": "outside_root", "/m/print/a.html": "excluded", "/mailto:a@b.c": "scheme_not_allowed",
+    }  # fmt: skip
+    assert faults(run) == []
+    assert site.requests["/other/"] == site.requests["/other/x.html"] == site.requests["/m/print/a.html"] == 0
+    assert all(count == 1 for count in site.requests.values())
+    assert PageHead.objects.count() == PageVersion.objects.count() == CrawledPage.objects.count() == 4
+    assert not Message.objects.exists() and not ActiveQueue.objects.exists()
+
+
+def test_the_stored_page_holds_what_was_served() -> None:
+    body = html("Readmission", ["/m/b.html"], "Hospital wide readmission within 30 days")
+    with serve({"/m/a.html": Page(body=body), "/m/b.html": Page()}) as site:
+        crawl(make_document({"url": site.url("/m/a.html")}))
+    version = PageVersion.objects.get(url__endswith="/m/a.html")
+    assert version.title == "Readmission"
+    assert '["description", "About Readmission"]' in version.metas
+    assert "Hospital wide readmission within 30 days" in version.text
+    assert version.size == len(body)
+
+
+@pytest.mark.parametrize("depth,expected", [(0, 1), (1, 2), (2, 3)])
+def test_the_depth_limit_counts_clicks_from_the_crawl_point(depth: int, expected: int, ledger: Ledger) -> None:
+    with serve({"/0": Page(["/1"]), "/1": Page(["/2"]), "/2": Page(["/3"])}) as site:
+        run = crawl(make_document({"url": site.url("/0"), "root": site.url("/"), "depth": depth}))
+    verdicts = ledger(run)
+    assert list(verdicts.values()).count("crawled") == expected
+    assert verdicts[f"/{depth + 1}"] == "too_deep"
+
+
+@pytest.mark.parametrize("maximum", [1, 5, 17])
+def test_the_maximum_is_exact(maximum: int) -> None:
+    pages = {"/": Page([f"/{n}" for n in range(40)])} | {f"/{n}": Page() for n in range(40)}
+    with serve(pages) as site:
+        run = crawl(make_document({"url": site.url("/"), "max_pages": maximum}))
+    assert run.state == "finished_at_limit"
+    assert sum(site.requests.values()) - site.requests["/robots.txt"] == maximum
+    assert faults(run) == []
+
+
+def test_a_second_run_finds_the_unchanged_the_changed_and_the_new(ledger: Ledger) -> None:
+    pages = {"/": Page(["/a", "/b"]), "/a": Page(), "/b": Page(headers={"ETag": '"1"'})}
+    with serve(pages) as site:
+        document = make_document({"url": site.url("/")})
+        crawl(document)
+        versions = set(PageVersion.objects.values_list("id", flat=True))
+        site.pages["/a"] = Page(["/c"])
+        site.pages["/b"] = Page(status=304)
+        site.pages["/c"] = Page()
+        second = crawl(document)
+    assert ledger(second) == {"/": "unchanged", "/a": "crawled", "/b": "unchanged", "/c": "crawled"}
+    changed = LedgerEntry.objects.get(excursion__run=second, url__endswith="/a")
+    assert changed.previous_version_id in versions and changed.version_id not in versions
+    assert dict(site.seen)["/b"]["if-none-match"] == '"1"'
+    assert faults(second) == []
+
+
+def test_robots_txt_is_obeyed_and_can_be_set_aside(ledger: Ledger) -> None:
+    robots = Page(body=b"User-agent: *\nDisallow: /private/", type="text/plain")
+    with serve({"/robots.txt": robots, "/": Page(["/private/a"]), "/private/a": Page()}) as site:
+        document = make_document({"url": site.url("/")})
+        assert ledger(crawl(document))["/private/a"] == "robots_disallowed"
+        assert site.requests["/private/a"] == 0
+        assert ledger(crawl(document, ignore_robots=True))["/private/a"] == "crawled"
+
+
+def test_a_passing_error_is_tried_again_and_stored_once(ledger: Ledger) -> None:
+    with serve({"/": Page(script=[Page(status=500)])}) as site:
+        run = crawl(make_document({"url": site.url("/")}))
+        assert site.requests["/"] == 2
+    assert ledger(run) == {"/": "crawled"}
+
+
+def test_two_crawl_points_of_one_document_share_what_they_fetch(ledger: Ledger) -> None:
+    pages = {"/a/": Page(["/b/", "/a/1"]), "/a/1": Page(["/b/1"]), "/b/": Page(["/a/1", "/b/1"]), "/b/1": Page()}
+    with serve(pages) as site:
+        run = crawl(make_document({"url": site.url("/a/")}, {"url": site.url("/b/")}))
+        assert all(count == 1 for count in site.requests.values())
+    assert set(ledger(run).values()) == {"crawled"}
+    assert faults(run) == []
+
+
+def test_an_address_of_a_network_that_is_not_allowed_is_refused(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from clearinghouse.addresses import networks
+
+    with serve({"/": Page()}) as site:
+        monkeypatch.setenv("CLEARINGHOUSE_ALLOWED_NETWORKS", "10.0.0.0/8")
+        networks.forget_settings()
+        try:
+            run = crawl(make_document({"url": site.url("/")}), ignore_robots=True)
+        finally:
+            monkeypatch.undo()
+            networks.forget_settings()
+        assert not site.requests
+    assert ledger(run) == {"/": "address_refused"}
+
+
+def test_a_launch_without_active_crawl_points_says_so() -> None:
+    document = make_document({"url": "http://127.0.0.1/", "active": 0})
+    with pytest.raises(NothingToCrawl):
+        intake.launch([document.pk], by="test")
+    assert intake.scope([document.pk])["inactive"] == 1
+
+
+def test_a_document_in_an_unfinished_run_is_left_out() -> None:
+    busy, free = make_document({"url": "http://127.0.0.1:1/"}), make_document({"url": "http://127.0.0.1:1/"})
+    intake.launch([busy.pk], by="test")
+    with pytest.raises(AllBusy):
+        intake.launch([busy.pk], by="test")
+    second = intake.launch(None, by="test")
+    assert second.left_out == [busy.pk]
+    assert [e.doc_id for e in second.excursions.all()] == [free.pk]
+
+
+def test_opening_the_queues_twice_changes_nothing() -> None:
+    run = intake.launch([make_document({"url": "http://127.0.0.1:1/"}).pk], by="test")
+    initialize(run)
+    Run.objects.filter(pk=run.pk).update(initialized=False)
+    initialize(Run.objects.get(pk=run.pk))
+    assert Message.objects.count() == 1
+    assert faults(run) == []
+
+
+def test_stop_keeps_what_was_stored_and_names_the_rest(ledger: Ledger) -> None:
+    with serve({"/": Page(["/a"]), "/a": Page()}) as site:
+        document = make_document({"url": site.url("/")})
+        crawl(document)
+        run = intake.launch([document.pk], by="test")
+        initialize(run)
+        control.stop(run, "admin")
+        Crawl(run).work()
+    run.refresh_from_db()
+    assert run.state == "stopped"
+    assert ledger(run) == {"/": "run_stopped"}
+    assert PageHead.objects.count() == 2
+    assert faults(run) == []
+    with pytest.raises(WrongMoment):
+        control.pause(run, "admin")
+
+
+def test_cancel_puts_the_pages_back_that_were_shown_before() -> None:
+    with serve({"/": Page(["/a"]), "/a": Page()}) as site:
+        document = make_document({"url": site.url("/")})
+        crawl(document)
+        before = dict(PageHead.objects.values_list("url_key", "version_id"))
+        site.pages |= {"/": Page(["/a", "/new"]), "/a": Page(["/"]), "/new": Page(["/last"]), "/last": Page(delay=3)}
+        run = intake.launch([document.pk], by="test", speed="fast")
+        initialize(run)
+        worker = Crawl(run)
+
+        def cancel_when_new_pages_stand(_: Crawl) -> None:
+            if PageHead.objects.count() > 2 and not Run.objects.get(pk=run.pk).control:
+                control.cancel(run, "admin")
+
+        worker.work(cancel_when_new_pages_stand)
+    run.refresh_from_db()
+    assert run.state == "cancelled"
+    assert dict(PageHead.objects.values_list("url_key", "version_id")) == before
+    assert faults(run) == []
+
+
+def test_pause_and_resume_lose_nothing(ledger: Ledger) -> None:
+    pages = {"/": Page([f"/{n}" for n in range(20)])} | {f"/{n}": Page() for n in range(20)}
+    with serve(pages) as site:
+        run = intake.launch([make_document({"url": site.url("/")}).pk], by="test", speed="fast")
+        initialize(run)
+        control.pause(run, "admin")
+        Crawl(run).work()
+        assert Run.objects.get(pk=run.pk).state == "paused" and not site.requests["/"]
+        control.resume(run, "admin")
+        run = go_on(run)
+        assert all(count == 1 for count in site.requests.values())
+    assert run.state == "finished" and set(ledger(run).values()) == {"crawled"}
+
+
+def test_a_dead_instance_can_write_nothing_more() -> None:
+    instance = register(None)
+    Instance.objects.filter(pk=instance.pk).update(alive=False)
+    with pytest.raises(Fenced):
+        fence(instance)
+
+
+def test_a_process_that_is_gone_is_known_to_be_gone() -> None:
+    instance = register(None)
+    assert not gone(instance)
+    instance.pid_started -= 1
+    assert gone(instance)
+
+
+def test_an_interrupted_queue_goes_on_where_it_was(ledger: Ledger) -> None:
+    pages = {f"/{n}": Page([f"/{n + 1}"]) for n in range(12)}
+    with serve(pages) as site:
+        run = intake.launch([make_document({"url": site.url("/0"), "depth": 20}).pk], by="test", speed="fast")
+        initialize(run)
+        first = Crawl(run)
+
+        def die_in_the_middle(crawl: Crawl) -> None:
+            if Excursion.objects.get(run=run).crawled >= 3:
+                raise KeyboardInterrupt
+
+        with pytest.raises(KeyboardInterrupt):
+            first.work(die_in_the_middle)
+        Instance.objects.filter(pk=first.row.pk).update(pid_started=1)  # as if its process had gone
+        second = Crawl(run)
+        second.work()
+    run.refresh_from_db()
+    assert run.state == "finished"
+    assert sum(verdict == "crawled" for verdict in ledger(run).values()) == 12
+    assert faults(run) == []

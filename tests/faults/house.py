@@ -1,0 +1,71 @@
+"""A prepared house in a folder of its own, and its commands as real processes."""
+
+import json
+import os
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+BASE = Path(__file__).resolve().parent.parent.parent
+
+
+@dataclass
+class House:
+    var: Path
+
+    @property
+    def environment(self) -> dict[str, str]:
+        kept = {key: value for key, value in os.environ.items() if not key.startswith(("CLEARINGHOUSE_", "DJANGO_"))}
+        return kept | {
+            "CLEARINGHOUSE_VAR": str(self.var),
+            "CLEARINGHOUSE_ALLOWED_NETWORKS": "127.0.0.0/8",
+            "CLEARINGHOUSE_ALLOWED_PORTS": "1-65535",
+            "CLEARINGHOUSE_LOG_LEVEL": "ERROR",
+        }
+
+    def command(self, *arguments: str) -> list[str]:
+        return [sys.executable, str(BASE / "manage.py"), *arguments]
+
+    def start(self, *arguments: str, prefix: tuple[str, ...] = ()) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            [*prefix, *self.command(*arguments)], env=self.environment, text=True,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True,
+        )  # fmt: skip
+
+    def manage(self, *arguments: str, code: int = 0) -> dict[str, Any]:
+        done = subprocess.run(
+            self.command(*arguments, "--json"), env=self.environment, capture_output=True, text=True, timeout=120
+        )
+        assert done.returncode == code, f"{arguments}: exit {done.returncode}\n{done.stdout}\n{done.stderr}"
+        return json.loads(done.stdout) if done.stdout.strip() else {}
+
+    def rows(self, query: str) -> list[tuple[Any, ...]]:
+        with sqlite3.connect(self.var / "webcrawl.sqlite3", timeout=20) as connection:
+            return connection.execute(query).fetchall()
+
+    def copy(self, folder: Path) -> "House":
+        shutil.copytree(self.var, folder)
+        return House(folder)
+
+
+def kill(process: subprocess.Popen[str]) -> bool:
+    """kill -9 of the whole process group; False when it had ended by itself."""
+    if process.poll() is not None:
+        process.communicate()
+        return False
+    os.killpg(process.pid, signal.SIGKILL)
+    process.communicate()
+    return process.returncode == -signal.SIGKILL
+
+
+def with_document(var: Path, start: str, *options: str) -> House:
+    house = House(var)
+    house.manage("prepare")
+    house.manage("add_document", "Measures")
+    house.manage("add_crawl_point", "1", start, "--depth", "50", *options)
+    return house
