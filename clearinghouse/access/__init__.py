@@ -1,1 +1,1 @@
-
+"""Owns: roles, sign-in, who may do what. Does not: know crawl points or runs. Called by: every screen."""

@@ -1,12 +1,113 @@
-from typing import Any
+"""Owns: what holds for every request: security headers, the door, whose name stands in the rows that change.
+
+Does not: decide about documents (policies). Called by: settings.MIDDLEWARE.
+"""
+
+from collections.abc import Callable
+from urllib.parse import urlsplit
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.template.loader import render_to_string
+from django.urls import reverse
+from django.utils.cache import patch_vary_headers
+from django.utils.http import urlencode
+
+from clearinghouse.records import acting_as
+
+from .doors import safe_next
+
+Respond = Callable[[HttpRequest], HttpResponse]
+
+CONTENT_SECURITY = (
+    "default-src 'self'; script-src 'self'; style-src 'self'; img-src 'self'; object-src 'none'; "
+    "base-uri 'none'; form-action 'self'; frame-ancestors 'self'"
+)
+# The queue pages of django-rq are not ours and carry inline scripts and styles.
+LOOSER_SECURITY = (
+    "default-src 'self'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; "
+    "object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'self'"
+)
+LOOSER_PATHS = ("/settings/queues/",)
+PERMISSIONS = "camera=(), display-capture=(), geolocation=(), microphone=(), payment=(), usb=()"
+
+OPEN_PATHS = {"/sign-in/", "/healthz", "/readyz", "/opensearch.xml"}
+OPEN_PREFIXES = ("/search/", "/help/")
+_STOP_POLLING = 286  # htmx: show this answer and ask no more
 
 
-class Pass:
-    def __init__(self, get_response: Any) -> None:
+class ContentSecurity:
+    """A view that needs its own policy (a cached copy in its sandbox) sets it; everything else gets the strict one."""
+
+    def __init__(self, get_response: Respond) -> None:
         self.get_response = get_response
 
-    def __call__(self, request: Any) -> Any:
-        return self.get_response(request)
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        response = self.get_response(request)
+        policy = LOOSER_SECURITY if request.path_info.startswith(LOOSER_PATHS) else CONTENT_SECURITY
+        response.headers.setdefault("Content-Security-Policy", policy)
+        response.headers.setdefault("Permissions-Policy", PERMISSIONS)
+        return response
 
 
-ContentSecurity = SignInRequired = Acting = Pass
+class SignInRequired:
+    """Nothing is open but the named paths; whatever a signed-in person sees is stored by no cache."""
+
+    def __init__(self, get_response: Respond) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        known = request.user.is_authenticated
+        if not known and not _is_open(request.path_info):
+            return _to_the_door(request)
+        response = self.get_response(request)
+        if known:
+            response.headers["Cache-Control"] = "no-store"
+        patch_vary_headers(response, ["Cookie"])
+        return response
+
+
+class Acting:
+    """Rows changed by this request carry the name of the person who sent it."""
+
+    def __init__(self, get_response: Respond) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        if not request.user.is_authenticated:
+            return self.get_response(request)
+        with acting_as(request.user.get_username()):
+            return self.get_response(request)
+
+
+def _is_open(path: str) -> bool:
+    return path in OPEN_PATHS or path.startswith((*OPEN_PREFIXES, settings.STATIC_URL))
+
+
+def _to_the_door(request: HttpRequest) -> HttpResponse:
+    if request.headers.get("HX-Request") == "true":
+        return _sign_in_again(request)
+    back = request.get_full_path() if request.method in {"GET", "HEAD"} else _page_before(request)
+    response = HttpResponseRedirect(_sign_in_url(back))
+    response.headers["Cache-Control"] = "no-store"
+    return response
+
+
+def _sign_in_again(request: HttpRequest) -> HttpResponse:
+    """A notice in the status region; the page, and what was typed into it, stays as it is."""
+    page = urlsplit(request.headers.get("HX-Current-URL", ""))
+    back = page.path + (f"?{page.query}" if page.query else "")
+    text = render_to_string("access/sign_in_again.html", {"sign_in_url": _sign_in_url(back)})
+    headers = {"HX-Retarget": "#status", "HX-Reswap": "innerHTML", "Cache-Control": "no-store"}
+    return HttpResponse(text, status=_STOP_POLLING if request.method == "GET" else 200, headers=headers)
+
+
+def _page_before(request: HttpRequest) -> str:
+    """A form sent after the session ended returns to the page that held it."""
+    page = urlsplit(request.headers.get("Referer", ""))
+    return page.path if page.netloc == request.get_host() else ""
+
+
+def _sign_in_url(back: str) -> str:
+    back = safe_next(back)
+    return reverse("sign-in") + (f"?{urlencode({'next': back})}" if back not in {"", "/"} else "")

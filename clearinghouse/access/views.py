@@ -1,5 +1,90 @@
-from django.http import HttpRequest, HttpResponse
+"""Owns: signing in and out, one's own password and preferences.
+
+Does not: decide who may (policies), change people (people.py). Called by: urls, settings.CSRF_FAILURE_VIEW.
+"""
+
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth import login, logout, update_session_auth_hash
+from django.contrib.auth.forms import PasswordChangeForm
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import redirect, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.debug import sensitive_post_parameters
+from django.views.decorators.http import require_http_methods, require_POST
+
+from clearinghouse.audit import services as audit
+
+from .doors import safe_next, try_sign_in
+from .forms import PreferencesForm, SignInForm, problems_of
+
+STAY_SECONDS = 12 * 3600
+THEME_COOKIE = "theme"
+THEMES = ("system", "light", "dark")
+_YEAR = 365 * 24 * 3600
+_REFUSED_SIGN_IN = "The user name or the password is wrong. After 5 wrong attempts the door stays shut for 15 minutes."
+
+
+@never_cache
+@sensitive_post_parameters("password")
+@require_http_methods(["GET", "HEAD", "POST"])
+def sign_in(request: HttpRequest) -> HttpResponse:
+    target = safe_next(request.POST.get("next", request.GET.get("next", "")))
+    if request.user.is_authenticated:
+        return HttpResponseRedirect(target or "/")
+    form = SignInForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        given = form.cleaned_data
+        user = try_sign_in(request, given["username"], given["password"])
+        if user is not None:
+            login(request, user)  # a new session key and a new CSRF token
+            request.session.set_expiry(STAY_SECONDS if given["stay"] else 0)
+            return HttpResponseRedirect(target or "/")
+        form.add_error(None, _REFUSED_SIGN_IN)
+    context = {"form": form, "problems": problems_of(form) if form.is_bound else [], "next": target}
+    return render(request, "access/sign_in.html", context, status=422 if form.is_bound else 200)
+
+
+@require_POST
+def sign_out(request: HttpRequest) -> HttpResponse:
+    logout(request)
+    return redirect("sign-in")
+
+
+@sensitive_post_parameters()
+@require_http_methods(["GET", "HEAD", "POST"])
+def password(request: HttpRequest) -> HttpResponse:
+    form = PasswordChangeForm(request.user, request.POST or None)
+    if form.is_bound and form.is_valid():
+        user = form.save()
+        update_session_auth_hash(request, user)
+        audit.record("password", user, f"{user.get_username()} changed their password")
+        messages.success(request, "Your password is changed. Other browsers are signed out.")
+        return redirect("me")
+    return _form_page(request, "access/password.html", form)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def preferences(request: HttpRequest) -> HttpResponse:
+    """Kept in a cookie of this browser: a screen is light or dark, a person is not."""
+    initial = {"theme": request.COOKIES.get(THEME_COOKIE, "system")}
+    form = PreferencesForm(request.POST or None, initial=initial)
+    if form.is_bound and form.is_valid():
+        response = redirect("me")
+        theme = form.cleaned_data["theme"]
+        response.set_cookie(
+            THEME_COOKIE, theme, max_age=_YEAR, httponly=True, samesite="Lax", secure=request.is_secure()
+        )
+        messages.success(request, "Saved.")
+        return response
+    return _form_page(request, "access/preferences.html", form)
+
+
+def _form_page(request: HttpRequest, template: str, form: Any) -> HttpResponse:
+    context = {"form": form, "problems": problems_of(form) if form.is_bound else []}
+    return render(request, template, context, status=422 if form.is_bound else 200)
 
 
 def csrf_refused(request: HttpRequest, reason: str = "") -> HttpResponse:
-    return HttpResponse(status=403)
+    return render(request, "access/csrf_refused.html", status=403)

@@ -1,0 +1,85 @@
+"""Owns: the forms of this room, and how a form's problems are listed. Does not: save. Called by: views."""
+
+from typing import Any
+
+from django import forms
+from django.contrib.auth import get_user_model
+
+from clearinghouse.library.models import Project
+
+from .models import Role
+
+_PLAIN = {"autocapitalize": "none", "spellcheck": "false"}
+
+
+def problems_of(form: forms.BaseForm) -> list[tuple[str, str]]:
+    """For pieces/problem.html: (id of the control or "", message), in the order of the form."""
+    found = [("", str(message)) for message in form.non_field_errors()]
+    for field in form:
+        found += [(field.id_for_label or field.auto_id, str(message)) for message in field.errors]
+    return found
+
+
+class SignInForm(forms.Form):
+    username = forms.CharField(
+        label="User name",
+        max_length=150,
+        error_messages={"required": "Enter your user name"},
+        widget=forms.TextInput(attrs={"autocomplete": "username", "autofocus": True, **_PLAIN}),
+    )
+    password = forms.CharField(
+        label="Password",
+        max_length=1000,
+        strip=False,
+        error_messages={"required": "Enter your password"},
+        widget=forms.PasswordInput(attrs={"autocomplete": "current-password"}),
+    )
+    stay = forms.BooleanField(label="Keep me signed in for 12 hours", required=False)
+
+
+class PreferencesForm(forms.Form):
+    theme = forms.ChoiceField(
+        label="Colours",
+        choices=[("system", "As the system"), ("light", "Light"), ("dark", "Dark")],
+        widget=forms.RadioSelect,
+    )
+
+
+class PersonForm(forms.Form):
+    """Who somebody is and what they may do; the user name is asked once."""
+
+    first_name = forms.CharField(label="First name", max_length=150, required=False)
+    last_name = forms.CharField(label="Last name", max_length=150, required=False)
+    email = forms.EmailField(label="Mail", required=False)
+    role = forms.ChoiceField(label="Role", choices=Role.choices, widget=forms.RadioSelect)
+    projects = forms.ModelMultipleChoiceField(
+        label="Projects",
+        queryset=Project.objects.none(),
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        help_text="People see the documents of their projects.",
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["projects"].queryset = Project.objects.all()
+
+    def names(self) -> dict[str, str]:
+        return {name: self.cleaned_data[name] for name in ("first_name", "last_name", "email")}
+
+
+class NewPersonForm(PersonForm):
+    username = forms.CharField(
+        label="User name",
+        max_length=150,
+        error_messages={"required": "Enter a user name"},
+        validators=get_user_model()._meta.get_field("username").validators,
+        widget=forms.TextInput(attrs={"autocomplete": "off", **_PLAIN}),
+    )
+    field_order = ["username"]
+
+    def clean_username(self) -> str:
+        name = get_user_model().normalize_username(self.cleaned_data["username"])
+        if get_user_model().objects.filter(username__iexact=name).exists():
+            raise forms.ValidationError("There is already somebody with this user name")
+        return name

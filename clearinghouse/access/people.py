@@ -1,0 +1,94 @@
+"""Owns: the screens on which administrators manage people. Does not: change them (services). Called by: urls."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth import get_user_model
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from . import services
+from .forms import NewPersonForm, PersonForm, problems_of
+from .models import Role
+from .policies import Action, require, role_of
+
+
+@require_safe
+def people(request: HttpRequest) -> HttpResponse:
+    require(request.user, Action.ADMINISTER)
+    users = get_user_model().objects.select_related("person").prefetch_related("person__projects")
+    rows = [(user, role_of(user) or _idle_role(user)) for user in users.order_by("-is_active", "username")]
+    return render(request, "access/people.html", {"rows": rows})
+
+
+def _idle_role(user: Any) -> Role | None:
+    """The role a deactivated person would have."""
+    person = getattr(user, "person", None)
+    return Role(person.role) if person else None
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def person_new(request: HttpRequest) -> HttpResponse:
+    require(request.user, Action.ADMINISTER)
+    form = NewPersonForm(request.POST or None, initial={"role": Role.DEVELOPER})
+    if form.is_bound and form.is_valid():
+        given = form.cleaned_data
+        user, password = services.add_person(given["username"], Role(given["role"]), given["projects"], **form.names())
+        return _show_password(request, user, password)
+    context = {"form": form, "problems": problems_of(form) if form.is_bound else []}
+    return render(request, "access/person_new.html", context, status=422 if form.is_bound else 200)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def person_edit(request: HttpRequest, user_id: int) -> HttpResponse:
+    require(request.user, Action.ADMINISTER)
+    user = get_object_or_404(get_user_model(), pk=user_id)
+    form = PersonForm(request.POST or None, initial=_initial(user))
+    if form.is_bound and form.is_valid():
+        role = Role(form.cleaned_data["role"])
+        if user == request.user and role is not Role.ADMINISTRATOR:
+            form.add_error("role", "You cannot take the administrator's role from yourself")
+        else:
+            services.update_person(user, role, form.cleaned_data["projects"], **form.names())
+            messages.success(request, f"Saved {user.get_username()}.")
+            return redirect("people")
+    context = {"form": form, "problems": problems_of(form) if form.is_bound else [], "person": user}
+    return render(request, "access/person_edit.html", context, status=422 if form.is_bound else 200)
+
+
+def _initial(user: Any) -> dict[str, Any]:
+    person = getattr(user, "person", None)
+    return {
+        "first_name": user.first_name,
+        "last_name": user.last_name,
+        "email": user.email,
+        "role": person.role if person else (role_of(user) or ""),
+        "projects": person.projects.all() if person else [],
+    }
+
+
+@require_POST
+def person_password(request: HttpRequest, user_id: int) -> HttpResponse:
+    require(request.user, Action.ADMINISTER)
+    user = get_object_or_404(get_user_model(), pk=user_id)
+    return _show_password(request, user, services.reset_password(user))
+
+
+@require_POST
+def person_active(request: HttpRequest, user_id: int) -> HttpResponse:
+    require(request.user, Action.ADMINISTER)
+    user = get_object_or_404(get_user_model(), pk=user_id)
+    active = request.POST.get("active") == "1"
+    if user == request.user and not active:
+        messages.error(request, "You cannot deactivate yourself.")
+        return redirect("person-edit", user_id)
+    services.set_active(user, active)
+    word = "can sign in again" if active else "can no longer sign in"
+    messages.success(request, f"{user.get_username()} {word}.")
+    return redirect("people")
+
+
+def _show_password(request: HttpRequest, user: Any, password: str) -> HttpResponse:
+    # In the answer itself: a redirect would have to keep it somewhere.
+    return render(request, "access/password_once.html", {"person": user, "password": password})

@@ -1,0 +1,55 @@
+"""Owns: writing audit entries, append-only. Does not: decide what is worth one. Called by: every service."""
+
+from collections.abc import Mapping
+from datetime import date, datetime
+from typing import Any
+
+from django.db.models import Model
+
+from clearinghouse.records import actor
+
+from .models import Entry
+
+MASK = "••••"
+_SECRET_WORDS = ("password", "crawl_pw", "secret")
+_SENTENCE = 500
+
+
+def record(
+    action: str,
+    thing: Model,
+    sentence: str,
+    *,
+    document_id: int | None = None,
+    before: Mapping[str, Any] | None = None,
+    after: Mapping[str, Any] | None = None,
+) -> Entry:
+    """Signed with whoever is acting. Values of keys that name a password are masked, whatever they hold."""
+    return Entry.objects.create(
+        actor=actor(),
+        action=action[:40],
+        kind=thing._meta.model_name[:40],
+        thing_id=thing.pk if isinstance(thing.pk, int) else None,
+        document_id=document_id,
+        sentence=sentence[:_SENTENCE],
+        before=masked(before or {}),
+        after=masked(after or {}),
+    )
+
+
+def masked(value: Any) -> Any:
+    """A copy that can be written as JSON, with every password masked at any depth."""
+    if isinstance(value, Mapping):
+        return {str(key): MASK if _secret(str(key)) and inner else masked(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple | set):
+        return [masked(inner) for inner in value]
+    if isinstance(value, datetime | date):
+        return value.isoformat()
+    if value is None or isinstance(value, str | int | float | bool):
+        return value
+    return str(value)
+
+
+def _secret(key: str) -> bool:
+    lowered = key.lower()
+    return any(word in lowered for word in _SECRET_WORDS)
