@@ -50,8 +50,10 @@ if PRODUCTION and (not ALLOWED_HOSTS or "*" in ALLOWED_HOSTS):
 
 INSTALLED_APPS = [
     "clearinghouse.access",
+    "clearinghouse.adoption",
     "clearinghouse.audit",
     "clearinghouse.library",
+    "clearinghouse.local",
     "clearinghouse.published",
     "clearinghouse.search",
     "crawlpoints",
@@ -63,6 +65,7 @@ INSTALLED_APPS = [
     "django.contrib.messages",
     "whitenoise.runserver_nostatic",
     "django.contrib.staticfiles",
+    "django.forms",
     "django_htmx",
     "django_tables2",
     "django_rq",
@@ -79,6 +82,7 @@ MIDDLEWARE = [
     "clearinghouse.access.middleware.SignInRequired",
     "clearinghouse.access.middleware.Acting",
     "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
 ]
 
@@ -122,7 +126,11 @@ RQ_QUEUES = {
     name: {"URL": REDIS_URL, "DEFAULT_TIMEOUT": 3600, "SERIALIZER": "rq.serializers.JSONSerializer"}
     for name in ("control", "crawl", "propagate")
 }
-RQ = {"JOB_CLASS": "clearinghouse.queues.TrustedJob", "COMMIT_MODE": "auto"}
+RQ = {
+    "JOB_CLASS": "clearinghouse.queues.TrustedJob",
+    "WORKER_CLASS": "clearinghouse.workers.OurWorker",
+    "COMMIT_MODE": "auto",
+}
 
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
@@ -140,7 +148,7 @@ SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_SSL_REDIRECT = SECURE_COOKIE
 SECURE_HSTS_SECONDS = 31_536_000 if SECURE_COOKIES else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = SECURE_COOKIES
 SECURE_REFERRER_POLICY = "same-origin"
-X_FRAME_OPTIONS = "SAMEORIGIN"
+X_FRAME_OPTIONS = "DENY"  # browsers that know frame-ancestors use that instead
 if env.flag("BEHIND_PROXY"):
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 CSRF_TRUSTED_ORIGINS = [env.text("PUBLIC_URL").rstrip("/")] if env.text("PUBLIC_URL") else []

@@ -5,6 +5,7 @@ from django.urls import include, path
 
 urlpatterns = [
     path("", include("clearinghouse.access.urls")),
+    path("", include("clearinghouse.library.screens.urls")),
     path("", include("crawlpoints.screens.urls")),
     path("", include("crawler.screens.urls")),
     path("search/", include("clearinghouse.search.screens.urls")),

@@ -14,4 +14,5 @@ os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "1"
 
 from clearinghouse.settings import *  # noqa: E402, F403
 
+STATIC_ROOT.mkdir(exist_ok=True)  # noqa: F405
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]

@@ -17,7 +17,7 @@ def test_signed_in_pages_are_strict_and_stored_by_nobody(signed_in: Any, adminis
     assert response["Content-Security-Policy"] == CONTENT_SECURITY
     assert response["Cache-Control"] == "no-store"
     assert response["X-Content-Type-Options"] == "nosniff"
-    assert response["X-Frame-Options"] == "SAMEORIGIN"
+    assert response["X-Frame-Options"] == "DENY"
     assert response["Referrer-Policy"] == "same-origin"
     assert "camera=()" in response["Permissions-Policy"]
     assert "Cookie" in response["Vary"]
