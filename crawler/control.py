@@ -6,6 +6,7 @@ that nobody serves, the tick sends an instance.
 
 from dataclasses import dataclass
 
+from django.db.models import Sum
 from django.utils import timezone
 
 from clearinghouse import queues
@@ -15,6 +16,7 @@ from .hosts import SPEEDS
 from .models import OPEN_STATES, Event, Excursion, Run, State
 
 PAUSE, STOP, CANCEL = "pause", "stop", "cancel"
+LIMIT = "limit"  # not asked by a person: the run's own time or byte limit was reached
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,8 +27,20 @@ class Orders:
 
 
 def orders(run_id: int) -> Orders:
-    control, speed = Run.objects.values_list("control", "speed").get(pk=run_id)
-    return Orders(hold=control == PAUSE, ending=control if control in {STOP, CANCEL} else "", speed=speed)
+    """What the run's row says now."""
+    run = Run.objects.get(pk=run_id)
+    ending = run.control if run.control in {STOP, CANCEL} else ""
+    return Orders(hold=run.control == PAUSE, ending=ending or _limit_reached(run), speed=run.speed)
+
+
+def _limit_reached(run: Run) -> str:
+    elapsed = (timezone.now() - run.started_at).total_seconds() if run.started_at else 0.0
+    if run.max_seconds and elapsed > run.max_seconds:
+        return LIMIT
+    if run.max_bytes:
+        received = Excursion.objects.filter(run=run).aggregate(total=Sum("bytes", default=0))["total"]
+        return LIMIT if received >= run.max_bytes else ""
+    return ""
 
 
 def pause(run: Run, by: str) -> None:

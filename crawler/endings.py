@@ -10,7 +10,7 @@ from django.utils import timezone
 from clearinghouse.databases import WEBCRAWL
 
 from . import message_queue, results
-from .control import CANCEL, note
+from .control import CANCEL, LIMIT, STOP, note
 from .instances import fence
 from .models import ActiveQueue, Excursion, Instance, LedgerEntry, Message, MessageState, PageHead, Run, State
 from .results import Verdict
@@ -19,6 +19,11 @@ from .values import SKIPPED
 
 # The state of a run is the worst of its excursions'.
 WORST_FIRST = (State.FAILED, State.CANCELLED, State.STOPPED, State.FINISHED_AT_LIMIT, State.FINISHED)
+EARLY_ENDS = {
+    STOP: ("run_stopped", State.STOPPED),
+    CANCEL: ("run_cancelled", State.CANCELLED),
+    LIMIT: ("run_limit", State.FINISHED_AT_LIMIT),
+}
 _STEP = 1000
 
 
@@ -29,13 +34,13 @@ def finish(instance: Instance, queue: ServedQueue) -> None:
 
 
 def end_early(instance: Instance, queue: ServedQueue, order: str) -> None:
-    """Stop and keep, or cancel and discard: what still waits gets its verdict, then the excursion ends."""
-    reason = "run_cancelled" if order == CANCEL else "run_stopped"
+    """Stopped, cancelled, or at the run's limit: what still waits gets its verdict, then the excursion ends."""
+    reason, state = EARLY_ENDS[order]
     while _skip_waiting(instance, queue, reason):
         pass
     if order == CANCEL:
         _put_back_heads(instance, queue.excursion)
-    _close(instance, queue.excursion, State.CANCELLED if order == CANCEL else State.STOPPED)
+    _close(instance, queue.excursion, state)
 
 
 def _skip_waiting(instance: Instance, queue: ServedQueue, reason: str) -> bool:

@@ -27,7 +27,7 @@ _REASON_OF = {
 
 
 def explain(snapshot: Snapshot, url: str, found_on: str = "") -> dict[str, Any]:
-    """{"verdict": yes, no or depends, "reason": code, "url": canonical, "depth": n, "trace": [{check, result, detail}]}"""
+    """{"verdict": yes, no or depends, "reason": code, "url": canonical, "depth": n, "trace": [lines]}"""
     rules = Rules(snapshot)
     judged = rules.verdicts(url)
     depth = _depth(snapshot, judged.url, found_on)

@@ -185,6 +185,16 @@ def test_stop_keeps_what_was_stored_and_names_the_rest(ledger: Ledger) -> None:
         control.pause(run, "admin")
 
 
+def test_the_byte_limit_of_a_run_ends_it_at_the_limit() -> None:
+    pages = {f"/{n}": Page([f"/{n + 1}"], delay=0.1) for n in range(60)}
+    with serve(pages) as site:
+        run = crawl(make_document({"url": site.url("/0"), "depth": 99}), max_bytes=3000)
+    assert run.state == "finished_at_limit"
+    excursion = Excursion.objects.get(run=run)
+    assert excursion.tallies["reason"] == {"run_limit": 1} and 3000 <= excursion.bytes < 20_000
+    assert faults(run) == []
+
+
 def test_cancel_puts_the_pages_back_that_were_shown_before() -> None:
     with serve({"/": Page(["/a"]), "/a": Page()}) as site:
         document = make_document({"url": site.url("/")})

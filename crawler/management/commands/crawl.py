@@ -103,9 +103,12 @@ class Command(Command):
     def _serve(self, run: Run, show: bool) -> None:
         row = run.driver if not self._joined(run) else None
         crawl = Crawl(run, stay=True, row=row)
-        for number in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(number, crawl.ask_to_stop)
-        crawl.work(Progress() if show else None)
+        before = {number: signal.signal(number, crawl.ask_to_stop) for number in (signal.SIGTERM, signal.SIGINT)}
+        try:
+            crawl.work(Progress() if show else None)
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
         if show:
             sys.stderr.write("\n")
 

@@ -1,0 +1,110 @@
+"""Every number on a run page is a link, and the list behind it has exactly that many rows; the ledger balances."""
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.test import Client
+from lxml import html
+
+from crawler.models import LedgerEntry, Run
+
+pytestmark = pytest.mark.django_db(databases=["default", "webcrawl", "primary", "backup"])
+SignedIn = Callable[[Any], Client]
+
+
+def doors(page: Any) -> list[tuple[str, int]]:
+    """The links that are numbers, and the numbers."""
+    found = []
+    for link in page.xpath("//main//a[contains(concat(' ', @class, ' '), ' n ')]"):
+        number = re.search(r"[\d,]+", link.text_content())
+        assert number is not None
+        found.append((link.get("href"), int(number.group().replace(",", ""))))
+    return found
+
+
+def open_door(browser: Client, here: str, href: str) -> Any:
+    path = here.split("?")[0] + href if href.startswith("?") else href
+    return html.fromstring(browser.get(path.split("#")[0]).content)
+
+
+def rows_in(page: Any) -> int:
+    """Rows of the last table of the page's list; the detail rows and "nothing found" do not count."""
+    table = page.xpath("//main//table")[0]
+    return len(table.xpath(".//tbody/tr[th]"))
+
+
+@pytest.mark.parametrize("who", ["administrator", "editor"])
+@pytest.mark.parametrize("which", ["run", "finished_run"])
+def test_each_count_opens_as_many_rows(signed_in: SignedIn, request: Any, who: str, which: str) -> None:
+    run: Run = request.getfixturevalue(which)
+    browser = signed_in(request.getfixturevalue(who))
+    for tab in ("", "urls/"):
+        here = f"/crawls/{run.pk}/{tab}"
+        found = doors(html.fromstring(browser.get(here).content))
+        assert len(found) > 7
+        for href, count in found:
+            assert rows_in(open_door(browser, here, href)) == count, (here, href)
+
+
+def test_each_depth_opens_what_was_taken_from_the_queue_at_that_depth(
+    signed_in: SignedIn, administrator: Any, run: Run
+) -> None:
+    browser = signed_in(administrator)
+    here = f"/crawls/{run.pk}/"
+    lines = html.fromstring(browser.get(here).content).xpath("//ul[@id='live-depths']/li")
+    assert len(lines) == 3
+    for line in lines:
+        wanted = int(line.xpath("span[@class='num']")[0].text.split(" of ")[1])
+        assert rows_in(open_door(browser, here, line.xpath("a")[0].get("href"))) == wanted
+
+
+def test_each_chip_opens_as_many_rows(signed_in: SignedIn, administrator: Any, run: Run) -> None:
+    browser = signed_in(administrator)
+    for tab in ("urls", "errors", "pages", "log"):
+        here = f"/crawls/{run.pk}/{tab}/"
+        for chip in html.fromstring(browser.get(here).content).xpath("//a[contains(@class, 'chip')]"):
+            count = int(chip.xpath("b")[0].text)
+            assert rows_in(open_door(browser, here, chip.get("href"))) == count, (tab, chip.text_content())
+
+
+def test_chips_add_up_and_are_taken_back(signed_in: SignedIn, administrator: Any, run: Run) -> None:
+    browser = signed_in(administrator)
+    page = html.fromstring(browser.get(f"/crawls/{run.pk}/urls/?reason=outside_root&reason=excluded").content)
+    assert rows_in(page) == 6
+    chosen = page.xpath("//a[contains(@class, 'chip')][@aria-current]")
+    assert len(chosen) == 2
+    assert "reason=outside_root" not in chosen[0].get("href") and "reason=excluded" in chosen[0].get("href")
+
+
+def test_the_ledger_balances_on_its_page(signed_in: SignedIn, editor: Any, run: Run) -> None:
+    page = html.fromstring(signed_in(editor).get(f"/crawls/{run.pk}/urls/").content)
+    numbers = [int(re.sub(r"\D", "", dd.text_content())) for dd in page.xpath("//dl[contains(@class,'sum')]//dd")]
+    assert numbers[0] == sum(numbers[1:]) > 20
+
+
+def test_a_list_longer_than_a_page_counts_all_rows(signed_in: SignedIn, administrator: Any, run: Run) -> None:
+    from .rows import SITE, Maker
+
+    excursion = run.excursions.order_by("pk").first()
+    maker = Maker.__new__(Maker)
+    maker.excursion = excursion
+    for number in range(120):
+        LedgerEntry.objects.create(
+            excursion=excursion, doc_id=excursion.doc_id, url_key=number.to_bytes(32), url=f"{SITE}/x/{number}",
+            outcome="skipped", reason="outside_root", at=run.created_at,
+        )  # fmt: skip
+    browser = signed_in(administrator)
+    first = browser.get(f"/crawls/{run.pk}/urls/").content.decode()
+    assert "1–50 of 154 addresses" in first
+    last = html.fromstring(browser.get(f"/crawls/{run.pk}/urls/?page=4").content)
+    assert rows_in(last) == 4
+    assert "Queued" in last.xpath("//tbody")[0].text_content()
+
+
+def test_text_and_depth_narrow_the_list(signed_in: SignedIn, administrator: Any, run: Run) -> None:
+    browser = signed_in(administrator)
+    assert rows_in(html.fromstring(browser.get(f"/crawls/{run.pk}/urls/?q=CDN.example").content)) == 2
+    assert rows_in(html.fromstring(browser.get(f"/crawls/{run.pk}/pages/?depth=0").content)) == 2
+    assert "No address matches" in browser.get(f"/crawls/{run.pk}/urls/?q=nowhere").content.decode()

@@ -1,0 +1,101 @@
+"""Live numbers: nothing is sent while nothing changes, numbers only when something does, and it ends."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+from lxml import html
+
+from crawler.models import Event, Excursion, Run, State
+from crawler.screens.live import Mark, milestone
+
+pytestmark = pytest.mark.django_db(databases=["default", "webcrawl", "primary", "backup"])
+SignedIn = Callable[[Any], Client]
+
+
+def poll_address(page: bytes) -> str:
+    (poll,) = html.fromstring(page).xpath("//*[@id='live-poll']")
+    return poll.get("hx-get", "")
+
+
+def fragments(page: bytes) -> dict[str, Any]:
+    tree = html.fromstring(b"<div>" + page + b"</div>")
+    return {part.get("id"): part for part in tree.xpath("//*[@hx-swap-oob]")}
+
+
+def test_nothing_is_sent_while_nothing_changes(signed_in: SignedIn, administrator: Any, run: Run) -> None:
+    browser = signed_in(administrator)
+    address = poll_address(browser.get(f"/crawls/{run.pk}/").content)
+    answer = browser.get(address)
+    assert answer.status_code == 204 and answer.content == b""
+
+
+def test_a_change_sends_the_numbers_and_the_next_mark(signed_in: SignedIn, administrator: Any, run: Run) -> None:
+    browser = signed_in(administrator)
+    page = browser.get(f"/crawls/{run.pk}/").content
+    address = poll_address(page)
+    excursion = run.excursions.order_by("pk").first()
+    Excursion.objects.filter(pk=excursion.pk).update(crawled=excursion.crawled + 1, queued=excursion.queued - 1)
+    answer = browser.get(address)
+    parts = fragments(answer.content)
+    assert answer.status_code == 200
+    assert parts["live-n-pages"].text_content() == "14" and parts["live-n-waiting"].text_content() == "4"
+    assert parts[f"e{excursion.pk}-pages"].text_content() == "7"
+    assert "20 of 24" in parts["live-verdict"].text_content()
+    following = parts["live-poll"].get("hx-get")
+    assert following != address and browser.get(following).status_code == 204
+    assert b"<tr" not in answer.content and b"<main" not in answer.content
+
+
+def test_every_fragment_has_its_place_on_the_page(signed_in: SignedIn, administrator: Any, run: Run) -> None:
+    browser = signed_in(administrator)
+    page = html.fromstring(browser.get(f"/crawls/{run.pk}/").content)
+    ids = [element.get("id") for element in page.xpath("//*[@id]")]
+    assert len(ids) == len(set(ids))
+    Event.objects.create(run=run, at=timezone.now(), kind="x", text="Something")
+    rows = ",".join(str(one.pk) for one in run.excursions.all())
+    parts = fragments(browser.get(f"/crawls/{run.pk}/live?since=running.0.1.abc&rows={rows}").content)
+    assert set(parts) <= set(ids)
+
+
+def test_it_stops_when_the_run_has_ended(signed_in: SignedIn, administrator: Any, run: Run) -> None:
+    browser = signed_in(administrator)
+    address = poll_address(browser.get(f"/crawls/{run.pk}/").content)
+    Run.objects.filter(pk=run.pk).update(state=State.FINISHED, finished_at=timezone.now())
+    parts = fragments(browser.get(address).content)
+    assert parts["live-poll"].get("hx-get") is None
+    assert f"Run {run.pk} has ended" in parts["live-say"].text_content()
+    assert poll_address(browser.get(f"/crawls/{run.pk}/").content) == ""
+
+
+def test_it_can_be_turned_off(signed_in: SignedIn, administrator: Any, run: Run) -> None:
+    page = signed_in(administrator).get(f"/crawls/{run.pk}/?live=off").content
+    assert poll_address(page) == "" and b"Refresh" in page and b"as of" in page
+
+
+def test_a_page_without_javascript_offers_refresh(signed_in: SignedIn, administrator: Any, run: Run) -> None:
+    page = html.fromstring(signed_in(administrator).get(f"/crawls/{run.pk}/").content)
+    assert "Refresh" in page.xpath("//noscript")[0].text_content()
+
+
+def test_numbers_of_other_peoples_documents_stay_away(signed_in: SignedIn, editor: Any, run: Run) -> None:
+    hidden = run.excursions.order_by("-pk").first()
+    answer = signed_in(editor).get(f"/crawls/{run.pk}/live?since=x&rows={hidden.pk}")
+    assert f"e{hidden.pk}-" not in answer.content.decode()
+
+
+def test_signed_out_people_get_no_fragments(client: Client, run: Run) -> None:
+    answer = client.get(f"/crawls/{run.pk}/live?since=x", headers={"HX-Request": "true"})
+    assert b"hx-swap-oob" not in answer.content
+
+
+def test_screen_readers_hear_milestones_only() -> None:
+    half, later = Mark("running", 2, False, "a"), Mark("running", 2, False, "b")
+    assert milestone(half, later) == ""
+    assert milestone(Mark("running", 1, False, "a"), half) == "50% done"
+    assert milestone(half, Mark("running", 2, True, "b")) == "First error"
+    assert milestone(half, Mark("paused", 2, False, "b")) == "Paused"
+    assert milestone(None, half) == ""
+    assert Mark.read(half.text) == half and Mark.read("nonsense") is None

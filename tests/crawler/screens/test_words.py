@@ -1,0 +1,92 @@
+"""Sentences, sums and charts."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from django.utils.html import strip_tags
+
+from crawler.models import Run
+from crawler.queries.counts import Tallies, Totals
+from crawler.queries.pace import _pace
+from crawler.queries.results import run_result
+from crawler.screens import charts
+from crawler.screens.verdict import state_word, verdict
+
+NOW = datetime(2026, 11, 18, 14, 3, 22, tzinfo=UTC)
+
+
+def a_run(state: str, **values: Any) -> Run:
+    start = NOW - timedelta(minutes=27)
+    ended = {} if state in ("waiting", "running", "paused") else {"finished_at": NOW}
+    return Run(pk=207, state=state, started_at=start, **(ended | values))
+
+
+SUMS = Totals(documents=62, found=2242, queued=626, crawled=31, unchanged=374, redirected=4, skipped=1204, failed=3)
+
+
+@pytest.mark.parametrize(
+    ("state", "sentence"),
+    [
+        ("waiting", "Waiting for a free crawler instance: 62 documents to crawl."),
+        (
+            "running",
+            "Crawling 62 documents. 412 of 1,038 pages found so far are done; 3 errors; about 38 pages a minute.",
+        ),
+        ("paused", "Paused; nothing is lost. 412 of 1,038 pages found so far are done; 3 errors."),
+        ("finished", "Finished in 27 min: 405 pages stored from 62 documents, 3 errors."),
+        ("stopped", "Stopped after 27 min: 405 pages stored from 62 documents, 3 errors."),
+        ("cancelled", "Cancelled after 27 min: the results were discarded, 62 documents are as they were before."),
+    ],
+)  # fmt: skip
+def test_the_verdict_sentence(state: str, sentence: str) -> None:
+    assert strip_tags(verdict(a_run(state), SUMS, 38, NOW)) == sentence
+
+
+def test_one_is_not_many() -> None:
+    sums = Totals(documents=1, found=1, crawled=1)
+    assert strip_tags(verdict(a_run("finished"), sums, 0, NOW)) == (
+        "Finished in 27 min: 1 page stored from 1 document, no errors."
+    )
+
+
+def test_state_words_say_what_was_asked_and_which_limit_was_met() -> None:
+    assert state_word(a_run("running", control="stop")) == "Stopping"
+    assert state_word(a_run("finished_at_limit"), {"page_limit": 3}) == "Finished at limit (maximum pages)"
+    assert state_word(a_run("finished")) == ""
+
+
+def test_parts_of_a_bar_fill_it_and_none_vanishes() -> None:
+    parts = charts.stack([("k-done", 10_000), ("k-off", 0), ("k-err", 1)])
+    assert [part.css for part in parts] == ["k-done", "k-err"]
+    widths = [float(part.width.rstrip("%")) for part in parts]
+    assert sum(widths) == pytest.approx(99.7, abs=0.1) and min(widths) > 0.4
+    assert charts.stack([]) == []
+
+
+def test_depth_bars_are_drawn_to_one_scale() -> None:
+    bars = charts.depth_bars(Tallies(depths={1: (207, 103), 0: (18, 100), 2: (0, 0)}))
+    assert [(bar.depth, bar.done, bar.wanted) for bar in bars] == [(0, 18, 118), (1, 207, 310)]
+
+
+def test_pages_per_minute() -> None:
+    times = [NOW - timedelta(seconds=2 * k) for k in range(200)]
+    pace = _pace(times, NOW, NOW - timedelta(minutes=7), complete=True)
+    assert pace.per_minute == 30 and len(pace.minutes) == 8 and pace.minutes[-1] == 30
+    fast = _pace([NOW - timedelta(milliseconds=k) for k in range(3000)], NOW, NOW - timedelta(hours=1), complete=False)
+    assert 59_000 < fast.per_minute < 61_000 and fast.minutes == ()
+    assert _pace([], NOW, NOW, complete=True).per_minute == 0
+
+
+@pytest.mark.django_db(databases=["default", "webcrawl"])
+def test_the_result_of_a_run_is_the_crawl_object(finished_run: Run) -> None:
+    result = run_result(finished_run)
+    assert list(result) == [
+        "run", "state", "found", "queued", "crawled", "unchanged", "redirected", "skipped", "failed", "bytes",
+        "seconds",
+    ]  # fmt: skip
+    assert result["skipped"] == {"outside_root": 4, "excluded": 2, "robots_disallowed": 2, "too_deep": 2}
+    assert result["failed"] == {"http_4xx": 2, "timeout": 2}
+    outcomes = sum(result[name] for name in ("queued", "crawled", "unchanged", "redirected"))
+    assert result["found"] == outcomes + sum(result["skipped"].values()) + sum(result["failed"].values())
+    assert result["seconds"] == pytest.approx(300, abs=5)
