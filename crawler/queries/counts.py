@@ -1,0 +1,110 @@
+"""The counters of excursions, summed: what every figure of a run page shows."""
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.db.models import Count, Min, Q, QuerySet, Sum
+
+from ..models import Excursion, Run
+from ..values import FAILED, SKIPPED
+from .results import COUNTERS, by_outcome
+
+Docs = set[int] | None  # the documents a person may see; None: all
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """Sums over the excursions of a run that a person may see. They balance: found = queued + all outcomes."""
+
+    documents: int = 0
+    found: int = 0
+    queued: int = 0
+    crawled: int = 0
+    unchanged: int = 0
+    redirected: int = 0
+    skipped: int = 0
+    failed: int = 0
+    bytes: int = 0
+    trouble: int = 0  # documents with at least one failed address
+    title: str = ""  # the title of one of them, for runs of a single document
+
+    @property
+    def pages(self) -> int:
+        return self.crawled + self.unchanged
+
+    @property
+    def done(self) -> int:
+        """Addresses that were fetched, whatever the answer."""
+        return self.pages + self.redirected + self.failed
+
+    @property
+    def wanted(self) -> int:
+        return self.done + self.queued
+
+    @property
+    def percent(self) -> int:
+        return 100 * self.done // self.wanted if self.wanted else 0
+
+
+@dataclass(frozen=True, slots=True)
+class Tallies:
+    """How the counters divide; kept on the excursion, so that no ledger row is read."""
+
+    reasons: Counter[str] = field(default_factory=Counter)
+    depths: dict[int, tuple[int, int]] = field(default_factory=dict)  # depth: (done, waiting)
+    statuses: Counter[int] = field(default_factory=Counter)  # by class: 2, 3, 4, 5
+    types: Counter[int] = field(default_factory=Counter)
+
+    @property
+    def skipped(self) -> dict[str, int]:
+        return by_outcome(self.reasons, SKIPPED)
+
+    @property
+    def failed(self) -> dict[str, int]:
+        return by_outcome(self.reasons, FAILED)
+
+
+def excursions_of(run: Run | int, docs: Docs = None) -> QuerySet[Excursion]:
+    rows = Excursion.objects.filter(run=run)
+    return rows if docs is None else rows.filter(doc_id__in=docs)
+
+
+# The names differ from the columns: an aggregate named like a column would hide it from the next one.
+_SUMS: dict[str, Any] = {f"sum_{name}": Sum(name, default=0) for name in COUNTERS} | {
+    "sum_documents": Count("id"),
+    "sum_trouble": Count("id", filter=Q(failed__gt=0)),
+    "sum_title": Min("title"),
+}
+
+
+def totals(run: Run, docs: Docs = None) -> Totals:
+    return _totals(excursions_of(run, docs).aggregate(**_SUMS))
+
+
+def totals_of_runs(runs: Iterable[Run], docs: Docs = None) -> dict[int, Totals]:
+    """One query for a list of runs."""
+    rows = Excursion.objects.filter(run__in=[run.pk for run in runs])
+    rows = rows if docs is None else rows.filter(doc_id__in=docs)
+    grouped = rows.values("run_id").annotate(**_SUMS).order_by()
+    return {row["run_id"]: _totals(dict(row)) for row in grouped}
+
+
+def _totals(sums: dict[str, Any]) -> Totals:
+    values = {name.removeprefix("sum_"): value for name, value in sums.items() if name.startswith("sum_")}
+    return Totals(**(values | {"title": values["title"] or ""}))
+
+
+def tallies(run: Run, docs: Docs = None) -> Tallies:
+    result = Tallies()
+    for stored in excursions_of(run, docs).values_list("tallies", flat=True):
+        parts = stored or {}
+        result.reasons.update(parts.get("reason", {}))
+        result.types.update({int(kind): n for kind, n in parts.get("type", {}).items()})
+        for status, n in parts.get("status", {}).items():
+            result.statuses[int(status) // 100] += n
+        for depth, (done, waiting) in parts.get("depth", {}).items():
+            before = result.depths.get(int(depth), (0, 0))
+            result.depths[int(depth)] = (before[0] + done, before[1] + waiting)
+    return result

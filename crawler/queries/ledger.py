@@ -1,0 +1,190 @@
+"""The decision ledger of a run: every address found, with what became of it and why."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeVar
+
+from django.db.models import Q, QuerySet
+
+from ..models import LedgerEntry, Message, MessageState, Run
+from ..values import CRAWLED, FAILED, OUTCOMES, QUEUED, REASONS, REDIRECTED, UNCHANGED
+from .counts import Docs, excursions_of
+
+PAGE_OUTCOMES = (CRAWLED, UNCHANGED)
+FETCHED_OUTCOMES = (CRAWLED, UNCHANGED, REDIRECTED, FAILED)
+# Reasons found only when an address is taken from the queue: those are counted by depth, the others are not.
+TAKEN_REASONS = (
+    "point_deactivated", "run_limit", "address_refused", "robots_disallowed", "page_limit", "type_not_allowed",
+    "too_large", "redirect_outside_root", "redirect_excluded", "run_stopped", "run_cancelled",
+)  # fmt: skip
+# Nearly all skipped addresses have one of these, and none of them was ever asked for at its site: leaving them out
+# keeps questions about answers away from the bulk of the ledger.
+_NEVER_ASKED = {"outside_root", "excluded", "too_deep", "nofollow"}
+_ANSWERED_REASONS = ("", *(code for code in REASONS if code not in _NEVER_ASKED))
+Queried = TypeVar("Queried", bound=QuerySet[Any])
+_COLUMNS = (
+    "id", "excursion_id", "doc_id", "url_key", "url", "outcome", "reason", "detail", "status", "depth",
+    "crawl_point_id", "found_on", "redirect_url", "version_id", "previous_version_id", "size", "milliseconds", "at",
+)  # fmt: skip
+_QUEUED_COLUMNS = ("id", "excursion_id", "excursion__doc_id", "url_key", "url", "depth", "found_on")
+SORTS = {"url": "url", "reason": "reason", "depth": "depth", "size": "size", "status": "status"}
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """What a person asked to see; empty means everything."""
+
+    outcomes: tuple[str, ...] = ()
+    reasons: tuple[str, ...] = ()
+    doc_id: int | None = None
+    text: str = ""
+    depth: int | None = None
+    status: int | None = None  # the class: 2 for 200–299
+    taken: bool = False  # only addresses that were once in the queue
+    sort: str = ""
+
+    def but(self, **changes: Any) -> "Filter":
+        return replace(self, **changes)
+
+
+@dataclass(slots=True)
+class Row:
+    """One address: a ledger row, or a message still queued."""
+
+    id: int
+    excursion_id: int
+    doc_id: int
+    url_key: bytes
+    url: str
+    outcome: str
+    depth: int
+    reason: str = ""
+    detail: str = ""
+    status: int = 0
+    crawl_point_id: int | None = None
+    found_on: bytes | None = None
+    redirect_url: str = ""
+    version_id: int | None = None
+    previous_version_id: int | None = None
+    size: int = 0
+    milliseconds: int = 0
+    at: Any = None
+    parent: "Row | None" = None  # the page it was found on, when it was asked for
+    extra: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def queued(self) -> bool:
+        return self.outcome == QUEUED
+
+    @property
+    def key(self) -> str:
+        """Names the row in an address: a ledger row or a message."""
+        return f"{'m' if self.queued else 'e'}{self.id}"
+
+    @property
+    def label(self) -> str:
+        reason = REASONS.get(self.reason)
+        return reason.label if reason else self.reason
+
+
+class Rows:
+    """Ledger rows, then queued messages, as one list that can be counted and sliced: what a Paginator needs."""
+
+    def __init__(self, decided: QuerySet[LedgerEntry], queued: QuerySet[Message]) -> None:
+        self.decided, self.queued = decided, queued
+        self._decided_count: int | None = None
+
+    def _split(self) -> int:
+        if self._decided_count is None:
+            self._decided_count = self.decided.count()
+        return self._decided_count
+
+    def count(self) -> int:
+        return self._split() + self.queued.count()
+
+    __len__ = count
+
+    def __getitem__(self, part: slice) -> list[Row]:
+        start, stop, split = part.start or 0, part.stop or 0, self._split()
+        rows = [Row(**values) for values in self.decided[start:stop].values(*_COLUMNS)] if start < split else []
+        if stop > split:
+            waiting = self.queued[max(start - split, 0) : stop - split].values(*_QUEUED_COLUMNS)
+            rows += [_queued_row(values) for values in waiting]
+        return rows
+
+
+def rows_of(run: Run, docs: Docs, asked: Filter) -> Rows:
+    """The addresses of a run a person asked for, in the order of the index (document, outcome, reason, found)."""
+    excursions = excursions_of(run, docs)
+    if asked.doc_id is not None:
+        excursions = excursions.filter(doc_id=asked.doc_id)
+    ids = excursions.values("id")
+    return Rows(_decided(ids, asked), _queued(ids, asked))
+
+
+def _decided(excursions: Any, asked: Filter) -> QuerySet[LedgerEntry]:
+    rows = LedgerEntry.objects.filter(excursion__in=excursions, outcome__in=_possible_outcomes(asked))
+    if asked.reasons:
+        rows = rows.filter(reason__in=asked.reasons)
+    elif asked.status is not None or asked.taken:
+        rows = rows.filter(reason__in=_ANSWERED_REASONS)
+    if asked.status is not None:
+        rows = rows.filter(status__gte=asked.status * 100, status__lt=asked.status * 100 + 100)
+    if asked.taken:
+        rows = rows.filter(Q(outcome__in=FETCHED_OUTCOMES) | Q(reason__in=TAKEN_REASONS) | Q(status__gt=0))
+    rows = _narrowed(rows, asked)
+    column = SORTS.get(asked.sort.removeprefix("-"))
+    if column is None:
+        return rows.order_by("excursion_id", "outcome", "reason", "id")
+    return rows.order_by(("-" if asked.sort.startswith("-") else "") + column, "id")
+
+
+def _possible_outcomes(asked: Filter) -> list[str]:
+    """Named even when not asked for: the index begins with document and outcome."""
+    chosen = [outcome for outcome in asked.outcomes or OUTCOMES if outcome != QUEUED]
+    if asked.reasons:
+        implied = {REASONS[code].outcome for code in asked.reasons}
+        chosen = [outcome for outcome in chosen if outcome in implied]
+    return chosen
+
+
+def _queued(excursions: Any, asked: Filter) -> QuerySet[Message]:
+    rows = Message.objects.filter(excursion__in=excursions).exclude(state=MessageState.DONE)
+    if (asked.outcomes and QUEUED not in asked.outcomes) or asked.reasons or asked.status is not None:
+        return rows.none()
+    return _narrowed(rows, asked).order_by("depth", "id")
+
+
+def _narrowed(rows: Queried, asked: Filter) -> Queried:
+    if asked.text:
+        rows = rows.filter(url__icontains=asked.text)
+    return rows if asked.depth is None else rows.filter(depth=asked.depth)
+
+
+def _queued_row(values: dict[str, Any]) -> Row:
+    return Row(doc_id=values.pop("excursion__doc_id"), outcome=QUEUED, **values)
+
+
+def one(run: Run, docs: Docs, entry_id: int) -> Row | None:
+    rows = LedgerEntry.objects.filter(pk=entry_id, excursion__in=excursions_of(run, docs).values("id"))
+    values = rows.values(*_COLUMNS).first()
+    return Row(**values) if values else None
+
+
+def by_key(excursion_ids: Iterable[int], keys: Iterable[bytes]) -> dict[tuple[int, bytes], Row]:
+    """The decided rows of these addresses, one query."""
+    rows = LedgerEntry.objects.filter(excursion__in=set(excursion_ids), url_key__in=set(keys)).values(*_COLUMNS)
+    return {(row["excursion_id"], bytes(row["url_key"])): Row(**row) for row in rows}
+
+
+def with_parents(rows: list[Row]) -> list[Row]:
+    """Fills in where each row was found, one query for all of them."""
+    keys = {row.found_on for row in rows if row.found_on}
+    parents = by_key({row.excursion_id for row in rows}, keys) if keys else {}
+    for row in rows:
+        row.parent = parents.get((row.excursion_id, row.found_on)) if row.found_on else None
+    return rows
+
+
+def outcomes(values: Iterable[str]) -> tuple[str, ...]:
+    return tuple(value for value in OUTCOMES if value in set(values))

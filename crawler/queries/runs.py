@@ -1,0 +1,112 @@
+"""Lists of runs, and the excursions of one run."""
+
+from django.db.models import Case, Count, F, IntegerField, Max, QuerySet, Value, When
+
+from ..models import Event, Excursion, Instance, Run, State
+from .counts import Docs, excursions_of
+
+NOW, WAITING, FINISHED = "now", "waiting", "finished"
+BUSY_STATES = (State.RUNNING, State.PAUSED, State.INTERRUPTED, State.STOPPING)
+ENDED_STATES = (State.FINISHED, State.FINISHED_AT_LIMIT, State.STOPPED, State.CANCELLED, State.FAILED)
+TABS = {NOW: BUSY_STATES, WAITING: (State.WAITING,), FINISHED: ENDED_STATES}
+
+# Documents of a run are listed with what moves first.
+_ORDER = (*BUSY_STATES, State.FAILED, State.WAITING)
+SORTS = {"title": ("title",), "state": ("rank", "title"), "pages": ("pages",), "skipped": ("skipped",),
+         "failed": ("failed",)}  # fmt: skip
+
+
+def visible_runs(docs: Docs) -> QuerySet[Run]:
+    """The runs that hold at least one of these documents."""
+    if docs is None:
+        return Run.objects.all()
+    return Run.objects.filter(pk__in=Excursion.objects.filter(doc_id__in=docs).values("run_id"))
+
+
+def runs_in(tab: str, docs: Docs) -> QuerySet[Run]:
+    return visible_runs(docs).filter(state__in=TABS[tab]).order_by("-id")
+
+
+def counts_by_tab(docs: Docs) -> dict[str, int]:
+    rows = visible_runs(docs).values_list("state").annotate(n=Count("id")).order_by()
+    by_state = dict(rows)
+    return {tab: sum(by_state.get(state, 0) for state in states) for tab, states in TABS.items()}
+
+
+def last_finished(docs: Docs) -> Run | None:
+    return visible_runs(docs).filter(finished_at__isnull=False).order_by("-finished_at").first()
+
+
+def documents_of(run: Run, docs: Docs, group: str = "", sort: str = "state") -> QuerySet[Excursion]:
+    """The excursions of a run for its table; `group` is one of TABS, a leading minus in `sort` turns it around."""
+    rows = excursions_of(run, docs).annotate(pages=F("crawled") + F("unchanged"), rank=_rank())
+    if group in TABS:
+        rows = rows.filter(state__in=TABS[group])
+    fields = SORTS.get(sort.removeprefix("-"), SORTS["state"])
+    minus = "-" if sort.startswith("-") else ""
+    return rows.defer("snapshot", "tallies", "error").order_by(*(minus + name for name in fields), "id")
+
+
+def _rank() -> Case:
+    whens = [When(state=state, then=Value(place)) for place, state in enumerate(_ORDER)]
+    return Case(*whens, default=Value(len(_ORDER)), output_field=IntegerField())
+
+
+def documents_by_tab(run: Run, docs: Docs) -> dict[str, int]:
+    rows = excursions_of(run, docs).values_list("state").annotate(n=Count("id")).order_by()
+    by_state = dict(rows)
+    return {tab: sum(by_state.get(state, 0) for state in states) for tab, states in TABS.items()}
+
+
+def faults_of(run: Run, docs: Docs) -> list[tuple[str, str]]:
+    """Documents that met a fault of ours, each with the last line of its traceback."""
+    rows = excursions_of(run, docs).exclude(error="").values_list("title", "error")[:20]
+    return [(title, (error.strip().splitlines() or [""])[-1]) for title, error in rows]
+
+
+def instances_of(run: Run) -> int:
+    return Instance.objects.filter(run=run, alive=True).count()
+
+
+def events_of(run: Run, docs: Docs, kind: str = "", text: str = "") -> QuerySet[Event]:
+    """The log, newest first; events of documents a person may not see are left out."""
+    rows = Event.objects.filter(run=run).order_by("-id")
+    if docs is not None:
+        rows = rows.exclude(doc_id__isnull=False) | rows.filter(doc_id__in=docs)
+    if kind:
+        rows = rows.filter(kind=kind)
+    return rows.filter(text__icontains=text) if text else rows
+
+
+def events_since(run: Run, number: int, docs: Docs) -> list[Event]:
+    return list(events_of(run, docs).filter(id__gt=number).order_by("id"))
+
+
+def kinds_of_events(run: Run, docs: Docs) -> dict[str, int]:
+    rows = events_of(run, docs).values_list("kind").annotate(n=Count("id")).order_by("kind")
+    return dict(rows)
+
+
+def last_event(run: Run) -> int:
+    return Event.objects.filter(run=run).aggregate(last=Max("id"))["last"] or 0
+
+
+def latest_crawls(doc_ids: list[int]) -> dict[int, Excursion]:
+    """The newest excursion of each document."""
+    newest = Excursion.objects.filter(doc_id__in=doc_ids).values("doc_id").annotate(last=Max("id")).order_by()
+    rows = Excursion.objects.filter(pk__in=[row["last"] for row in newest]).defer("snapshot", "tallies", "error")
+    return {row.doc_id: row for row in rows}
+
+
+def waiting_documents() -> int:
+    return Excursion.objects.filter(state=State.WAITING).count()
+
+
+def live_instances() -> int:
+    return Instance.objects.filter(alive=True, kind="crawl").count()
+
+
+def runs_crawling(doc_ids: list[int]) -> list[tuple[int, int]]:
+    """Which unfinished runs hold these documents, and how many each."""
+    rows = Excursion.objects.filter(unfinished=True, doc_id__in=doc_ids).values_list("run_id")
+    return list(rows.annotate(n=Count("id")).order_by("run_id"))

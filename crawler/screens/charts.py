@@ -1,0 +1,129 @@
+"""Widths and points of the charts of a run, as SVG attributes. Pure; the templates draw them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from clearinghouse.access.templatetags.pieces import number, plural
+
+from ..queries.counts import Tallies, Totals
+
+_LEAST = 0.5  # no part of a bar is narrower than this, in per cent
+_GAP = 0.3
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    css: str
+    x: str
+    width: str
+
+
+@dataclass(frozen=True, slots=True)
+class DepthBar:
+    depth: int
+    done: int
+    wanted: int
+    parts: tuple[Part, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class StatusLine:
+    digit: int
+    label: str
+    css: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class LiveChart:
+    title: str
+    line: str
+    last: int
+
+
+STATUS_WORDS = {
+    2: ("2xx answered", "k-done"),
+    3: ("3xx redirected or unchanged", "k-off"),
+    4: ("4xx refused or not found", "k-err"),
+    5: ("5xx site error", "k-err"),
+}
+
+
+def stack(parts: Sequence[tuple[str, int]]) -> list[Part]:
+    """One bar of 100 %, its parts with gaps between."""
+    shown = [(css, count) for css, count in parts if count > 0]
+    whole = sum(count for _, count in shown)
+    room = 100 - _GAP * max(len(shown) - 1, 0)
+    widths = [max(100 * count / whole, _LEAST) for _, count in shown]
+    scale = room / sum(widths) if widths else 0
+    result, x = [], 0.0
+    for (css, _), width in zip(shown, widths, strict=True):
+        result.append(Part(css, f"{x:.2f}%", f"{width * scale:.2f}%"))
+        x += width * scale + _GAP
+    return result
+
+
+def depth_bars(tallies: Tallies) -> list[DepthBar]:
+    longest = max((done + waiting for done, waiting in tallies.depths.values()), default=0)
+    bars = []
+    for depth, (done, waiting) in sorted(tallies.depths.items()):
+        if done + waiting > 0:
+            parts = _beside(100 * done / longest, 100 * waiting / longest)
+            bars.append(DepthBar(depth, done, done + waiting, parts))
+    return bars
+
+
+def _beside(done: float, waiting: float) -> tuple[Part, ...]:
+    parts = []
+    if done:
+        parts.append(Part("k-done", "0", f"{max(done, _LEAST):.1f}%"))
+    if waiting:
+        start = done + 0.8 if done else 0
+        parts.append(Part("k-wait", f"{start:.1f}%", f"{max(min(waiting, 100 - start), _LEAST):.1f}%"))
+    return tuple(parts)
+
+
+def status_lines(tallies: Tallies) -> list[StatusLine]:
+    return [
+        StatusLine(digit, label, css, tallies.statuses[digit])
+        for digit, (label, css) in STATUS_WORDS.items()
+        if tallies.statuses[digit]
+    ]
+
+
+def status_title(lines: Sequence[StatusLine]) -> str:
+    return "By status: " + ", ".join(f"{number(line.count)} {line.label}" for line in lines)
+
+
+def ledger_parts(sums: Totals) -> list[Part]:
+    return stack(
+        [
+            ("k-ok", sums.crawled),
+            ("k-done", sums.unchanged),
+            ("k-off", sums.redirected),
+            ("k-wait", sums.skipped),
+            ("k-err", sums.failed),
+        ]
+    )
+
+
+def ledger_title(sums: Totals) -> str:
+    return (
+        f"Decisions: {number(sums.crawled)} new or changed, {number(sums.unchanged)} unchanged, "
+        f"{number(sums.redirected)} redirected, {number(sums.skipped)} skipped, {number(sums.failed)} failed, "
+        f"{number(sums.queued)} queued of {plural(sums.found, 'address,addresses')}"
+    )
+
+
+def live_chart(minutes: Sequence[int], per_minute: int) -> LiveChart | None:
+    """Pages per minute as a line in a box of 240 by 44."""
+    if len(minutes) < 2:
+        return None
+    top = max(max(minutes), 1)
+    step = 240 / (len(minutes) - 1)
+    line = " ".join(f"{k * step:.1f},{40 - 36 * value / top:.1f}" for k, value in enumerate(minutes))
+    title = (
+        f"Pages per minute in the last {len(minutes)} minutes: lowest {number(min(minutes))}, "
+        f"highest {number(max(minutes))}, now {number(per_minute)}"
+    )
+    return LiveChart(title, line, per_minute)

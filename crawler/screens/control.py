@@ -1,0 +1,68 @@
+"""Pause, Resume, Stop and keep, Cancel and discard, Speed: each a form of its own, each said back in a sentence."""
+
+from collections.abc import Callable
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods, require_POST
+
+from clearinghouse.access.policies import Action, require
+
+from .. import control
+from ..errors import WrongMoment
+from ..models import Run
+from ..queries.counts import totals
+from .possible import SPEEDS, controls_of
+from .scope import run_or_404
+
+_ACTS: dict[str, tuple[Callable[[Run, str], object], str]] = {
+    "pause": (control.pause, "Pausing run {}. What is being fetched is finished first."),
+    "resume": (control.resume, "Run {} goes on."),
+    "stop": (control.stop, "Stopping run {}. The pages stored so far are kept."),
+}
+
+
+@require_POST
+def act(request: HttpRequest, run_id: int, action: str) -> HttpResponse:
+    run = _run_to_control(request, run_id)
+    if action not in _ACTS:
+        raise Http404("No such command")
+    ask, sentence = _ACTS[action]
+    return _asked(request, run, lambda by: ask(run, by), sentence.format(run.pk))
+
+
+@require_POST
+def speed(request: HttpRequest, run_id: int) -> HttpResponse:
+    run = _run_to_control(request, run_id)
+    chosen = request.POST.get("speed", "")
+    if chosen not in SPEEDS:
+        raise Http404("No such speed")
+    sentence = f"Run {run.pk} goes on at speed {SPEEDS[chosen]}."
+    return _asked(request, run, lambda by: control.set_speed(run, chosen, by), sentence)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def cancel(request: HttpRequest, run_id: int) -> HttpResponse:
+    """Asks first, because it destroys."""
+    run = _run_to_control(request, run_id)
+    if request.method != "POST":
+        return render(request, "crawler/cancel.html", {"run": run, "sums": totals(run), "possible": controls_of(run)})
+    sentence = f"Cancelling run {run.pk}. Its results are being discarded."
+    return _asked(request, run, lambda by: control.cancel(run, by), sentence)
+
+
+def _run_to_control(request: HttpRequest, run_id: int) -> Run:
+    run, _ = run_or_404(request, run_id)
+    require(request.user, Action.CONTROL)
+    return run
+
+
+def _asked(request: HttpRequest, run: Run, ask: Callable[[str], object], sentence: str) -> HttpResponse:
+    try:
+        ask(request.user.get_username())
+    except WrongMoment as refusal:
+        messages.warning(request, str(refusal))
+    else:
+        messages.success(request, sentence)
+    return redirect("run", run.pk)

@@ -1,0 +1,27 @@
+"""Help: a few short pages for the people who enter crawl points. Open to everyone."""
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+TOPICS = {
+    "documents": ("Documents", "What a document is, how to find yours, and what its state words mean."),
+    "crawl-points": ("Crawl points", "Where a crawl starts, how far it goes, and what it leaves out."),
+    "runs": ("Runs", "What happens during a crawl, and how to find out why an address was not crawled."),
+    "search": ("Search", "How to find crawled pages, and what can be typed into the search box."),
+    "propagation": ("Propagation", "How results reach the public servers, and how to go back."),
+}
+
+
+@require_safe
+def index(request: HttpRequest) -> HttpResponse:
+    topics = [(name, title, summary) for name, (title, summary) in TOPICS.items()]
+    return render(request, "help/index.html", {"topics": topics})
+
+
+@require_safe
+def topic(request: HttpRequest, topic: str) -> HttpResponse:
+    if topic not in TOPICS:
+        raise Http404("No such help page")
+    others = [(name, title) for name, (title, _) in TOPICS.items() if name != topic]
+    return render(request, f"help/{topic}.html", {"title": TOPICS[topic][0], "others": others})

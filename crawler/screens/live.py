@@ -1,0 +1,106 @@
+"""The live numbers of a run: one small answer every two seconds while something changes, 204 while nothing does."""
+
+import hashlib
+from dataclasses import dataclass
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils import timezone
+from django.views.decorators.http import require_safe
+
+from clearinghouse.access.policies import Action, may
+from clearinghouse.access.templatetags.pieces import STATES
+
+from ..models import Excursion, Run, State
+from ..queries.counts import Docs, Totals, excursions_of, totals
+from ..queries.runs import instances_of, last_event
+from .possible import SPEEDS, controls_of
+from .scope import run_or_404
+from .summary import document_rows, summary_of
+
+_QUARTER = 25
+_MOST_ROWS = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """What a page already shows. Two equal marks: nothing to tell."""
+
+    state: str
+    quarter: int  # how many quarters are done: milestones for screen readers
+    errors: bool
+    digest: str
+
+    @property
+    def text(self) -> str:
+        return f"{self.state}.{self.quarter}.{int(self.errors)}.{self.digest}"
+
+    @classmethod
+    def read(cls, text: str) -> "Mark | None":
+        parts = text.split(".")
+        if len(parts) != 4 or not parts[1].isdigit():
+            return None
+        return cls(parts[0], int(parts[1]), parts[2] == "1", parts[3])
+
+
+def mark_of(run: Run, docs: Docs, sums: Totals) -> Mark:
+    counters = (sums.found, sums.queued, sums.pages, sums.redirected, sums.skipped, sums.failed, sums.documents)
+    seen = (run.state, run.control, run.speed, counters, last_event(run), _states(run, docs))
+    digest = hashlib.sha256(repr(seen).encode()).hexdigest()[:12]
+    return Mark(run.state, sums.percent // _QUARTER, sums.failed > 0, digest)
+
+
+def _states(run: Run, docs: Docs) -> list[tuple[str, int]]:
+    """How many documents are in each state: a document may end without any counter moving."""
+    counts: dict[str, int] = {}
+    for state in excursions_of(run, docs).values_list("state", flat=True):
+        counts[state] = counts.get(state, 0) + 1
+    return sorted(counts.items())
+
+
+def milestone(before: Mark | None, after: Mark) -> str:
+    """What a screen reader hears: state, each quarter, the first error; nothing else."""
+    if before is None:
+        return ""
+    if before.state != after.state:
+        return STATES.get(after.state, ("", "", after.state))[2]
+    if after.errors and not before.errors:
+        return "First error"
+    if after.quarter > before.quarter and after.state == State.RUNNING:
+        return f"{after.quarter * _QUARTER}% done"
+    return ""
+
+
+@require_safe
+def live(request: HttpRequest, run_id: int) -> HttpResponse:
+    """Fragments swapped in by id; they are the same templates the page itself is made of."""
+    run, docs = run_or_404(request, run_id)
+    before = Mark.read(request.GET.get("since", ""))
+    after = mark_of(run, docs, totals(run, docs))
+    if before == after:
+        return HttpResponse(status=204)
+    context = summary_of(run, docs, timezone.now())
+    context |= {
+        "oob": True,
+        "mark": after.text,
+        "live": context["open"],
+        "say": milestone(before, after),
+        "ended": not context["open"],
+        "tab": "",
+        "controls_changed": before is None or before.state != after.state,
+        "controls": controls_of(run) if may(request.user, Action.CONTROL) else [],
+        "speeds": SPEEDS,
+        "rows": document_rows(run, _asked_rows(request, run, docs)),
+        "row_ids": request.GET.get("rows", ""),
+        "instances": instances_of(run) if context["open"] else 0,
+    }
+    return render(request, "crawler/live.html", context)
+
+
+def _asked_rows(request: HttpRequest, run: Run, docs: Docs) -> list[Excursion]:
+    """The documents the page shows now, so that rows neither move nor appear under the reader."""
+    ids = [int(text) for text in request.GET.get("rows", "").split(",") if text.isascii() and text.isdigit()]
+    if not ids:
+        return []
+    rows = excursions_of(run, docs).filter(pk__in=ids[:_MOST_ROWS])
+    return list(rows.defer("snapshot", "tallies", "error"))

@@ -1,0 +1,76 @@
+"""One address of a run: what was stored of it, its links with their decisions, the way from the crawl point."""
+
+import json
+from typing import Any
+
+from django.core.paginator import Paginator
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils import timezone
+from django.views.decorators.http import require_safe
+
+from clearinghouse.published.types import PAGE_TYPES
+
+from ..models import Excursion, PageVersion
+from ..queries.ledger import Row, one
+from ..queries.pages import decided, links_of, links_to, source_of, version_of
+from .scope import run_or_404
+from .why import explain
+
+TEXT_LIMIT = 100_000
+PAGE_SIZE = 50
+_PARTS = {"text": "Text", "source": "Source", "metas": "Meta tags", "out": "Links out", "in": "Links in"}
+
+
+@require_safe
+def page(request: HttpRequest, run_id: int, entry_id: int) -> HttpResponse:
+    run, docs = run_or_404(request, run_id)
+    row = one(run, docs, entry_id)
+    if row is None:
+        raise Http404("No such address in this run")
+    version = version_of(row)
+    part = request.GET.get("show", "text")
+    part = part if part in _PARTS else "text"
+    context: dict[str, Any] = {
+        "run": run,
+        "row": row,
+        "stored": version,
+        "why": explain(run, docs, row),
+        "excursion": Excursion.objects.only("id", "title", "doc_id").get(pk=row.excursion_id),
+        "type": PAGE_TYPES.get(version.type_id, "") if version else "",
+        "part": part,
+        "parts": _PARTS,
+        "part_label": _PARTS[part],
+        "now": timezone.now(),
+        "same_version": version is not None and version.run_id != run.pk,
+    }
+    if version is not None:
+        context |= _FILL[part](request, row, version)
+    return render(request, "crawler/page.html", context)
+
+
+def _text(request: HttpRequest, row: Row, version: PageVersion) -> dict[str, Any]:
+    return {"text": version.text[:TEXT_LIMIT], "cut": len(version.text) > TEXT_LIMIT}
+
+
+def _source(request: HttpRequest, row: Row, version: PageVersion) -> dict[str, Any]:
+    source = source_of(version, TEXT_LIMIT)
+    return {"source": source[0] if source else None, "cut": bool(source and source[1])}
+
+
+def _metas(request: HttpRequest, row: Row, version: PageVersion) -> dict[str, Any]:
+    return {"metas": [(name, content) for name, content in json.loads(version.metas or "[]")]}
+
+
+def _out(request: HttpRequest, row: Row, version: PageVersion) -> dict[str, Any]:
+    listed = Paginator(links_of(version), PAGE_SIZE).get_page(request.GET.get("page"))
+    return {"page": listed, "links": decided(row, listed.object_list)}
+
+
+def _in(request: HttpRequest, row: Row, version: PageVersion) -> dict[str, Any]:
+    found = links_to(row)
+    listed = Paginator(found.rows, PAGE_SIZE).get_page(request.GET.get("page"))
+    return {"page": listed, "links_in": listed.object_list, "complete": found.complete}
+
+
+_FILL = {"text": _text, "source": _source, "metas": _metas, "out": _out, "in": _in}

@@ -1,0 +1,128 @@
+"""The run page: the frame that all its tabs share, and the Summary tab."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.core.paginator import Paginator
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.http import require_safe
+
+from clearinghouse.access.policies import Action, may
+
+from ..models import OPEN_STATES, Excursion, Run, State
+from ..queries.counts import Docs, Totals, tallies, totals
+from ..queries.runs import TABS, documents_by_tab, documents_of, faults_of, instances_of
+from .live import mark_of
+from .possible import SPEEDS, controls_of
+from .scope import run_or_404
+from .summary import document_rows, summary_of
+from .verdict import state_word, verdict
+
+PAGE_SIZE = 50
+# Snapshots of more documents than these are not read only to count crawl points.
+COUNTED_DOCUMENTS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Tab:
+    name: str
+    label: str
+    url: str
+    current: bool
+    count: int | None = None
+
+
+def frame(request: HttpRequest, run: Run, docs: Docs, sums: Totals, tab: str) -> dict[str, Any]:
+    """What the head and the tabs of a run need."""
+    return {
+        "run": run,
+        "sums": sums,
+        "tab": tab,
+        "tab_label": _LABELS[tab],
+        "tabs": _tabs(run, sums, tab),
+        "now": timezone.now(),
+        "open": run.state in OPEN_STATES,
+        "controls": controls_of(run) if may(request.user, Action.CONTROL) else [],
+        "speed": SPEEDS.get(run.speed, run.speed),
+        "speeds": SPEEDS,
+        "points": _count_points(run, docs, sums),
+    }
+
+
+def _tabs(run: Run, sums: Totals, current: str) -> list[Tab]:
+    counted = {"pages": sums.pages, "urls": sums.found, "errors": sums.failed}
+    return [Tab(name, label, tab_url(run, name), name == current, counted.get(name)) for name, label in _LABELS.items()]
+
+
+_LABELS = {"": "Summary", "pages": "Pages", "urls": "URLs", "errors": "Errors", "log": "Log",
+           "settings": "Settings used"}  # fmt: skip
+
+
+def tab_url(run: Run, name: str) -> str:
+    return reverse("run-tab", args=[run.pk, name]) if name else reverse("run", args=[run.pk])
+
+
+def _count_points(run: Run, docs: Docs, sums: Totals) -> int | None:
+    if sums.documents > COUNTED_DOCUMENTS:
+        return None
+    rows = Excursion.objects.filter(run=run)
+    rows = rows if docs is None else rows.filter(doc_id__in=docs)
+    return sum(len((snapshot or {}).get("points", [])) for snapshot in rows.values_list("snapshot", flat=True))
+
+
+def tab_frame(request: HttpRequest, run_id: int, tab: str) -> tuple[Run, Docs, dict[str, Any]]:
+    """For the other tabs: the frame with its verdict sentence."""
+    run, docs = run_or_404(request, run_id)
+    sums = totals(run, docs)
+    context = frame(request, run, docs, sums, tab)
+    divided = tallies(run, docs)
+    context |= {
+        "tallies": divided,
+        "state_word": state_word(run, divided.reasons),
+        "verdict": verdict(run, sums, 0, context["now"]),
+    }
+    return run, docs, context
+
+
+@require_safe
+def summary(request: HttpRequest, run_id: int) -> HttpResponse:
+    run, docs = run_or_404(request, run_id)
+    now = timezone.now()
+    context = summary_of(run, docs, now)
+    context = frame(request, run, docs, context["sums"], "") | context
+    context |= _documents(request, run, docs)
+    context |= {
+        "live": context["open"] and request.GET.get("live") != "off",
+        "mark": mark_of(run, docs, context["sums"]).text,
+        "faults": faults_of(run, docs) if run.state == State.FAILED else [],
+        "instances": instances_of(run) if context["open"] else 0,
+        "table": request.GET.get("chart") == "table",
+    }
+    return render(request, "crawler/run_summary.html", context)
+
+
+def _documents(request: HttpRequest, run: Run, docs: Docs) -> dict[str, Any]:
+    groups = documents_by_tab(run, docs)
+    group = request.GET.get("state", "")
+    sort = request.GET.get("sort", "state")
+    rows = documents_of(run, docs, group, sort)
+    pages = Paginator(rows, PAGE_SIZE)
+    # The number of rows is known from the groups: no second count.
+    pages.count = groups.get(group, sum(groups.values()))
+    page = pages.get_page(request.GET.get("page"))
+    listed = document_rows(run, list(page.object_list))
+    return {
+        "groups": [(name, label, groups[name]) for name, label in _GROUPS if groups[name]],
+        "group": group if group in TABS else "",
+        "sort": sort,
+        "page": page,
+        "rows": listed,
+        "row_ids": ",".join(str(row["excursion"].pk) for row in listed),
+        "all_documents": sum(groups.values()),
+    }
+
+
+_GROUPS = (("now", "Running"), ("waiting", "Waiting"), ("finished", "Finished"))

@@ -1,0 +1,73 @@
+"""The answer to "Why?": the decision on one address in a sentence, the checks it went through, the way to it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from ..models import Excursion, Run
+from ..queries.counts import Docs
+from ..queries.ledger import Filter, Row, rows_of
+from ..queries.pages import path_to
+from ..values import FAILED, QUEUED, REASONS, REDIRECTED, SKIPPED, Snapshot
+from .trace import Step, steps_of
+
+
+@dataclass(frozen=True, slots=True)
+class Why:
+    row: Row
+    sentence: str
+    trace: list[Step]
+    path: list[Row]
+    cut: bool  # the beginning of the path was left out
+    alike: int  # addresses of the same site with the same decision
+    site: str
+
+    @property
+    def live_url(self) -> str:
+        """The address itself, when it is one that a browser should open."""
+        return self.row.url if self.row.url.startswith(("http://", "https://")) else ""
+
+
+def why_of(run: Run, docs: Docs, rows: Sequence[Row], asked: str) -> Why | None:
+    """For the row of the list that was asked about; None when it is not on this page of the list."""
+    row = next((one for one in rows if one.key == asked), None)
+    return None if row is None else explain(run, docs, row)
+
+
+def explain(run: Run, docs: Docs, row: Row) -> Why:
+    path, cut = path_to(row)
+    site = site_of(row.url)
+    alike = 0
+    if row.reason and site:
+        alike = rows_of(run, docs, Filter(outcomes=(row.outcome,), reasons=(row.reason,), text=site)).count()
+    return Why(row, sentence_of(row), trace_of(row), path, cut, alike, site)
+
+
+def site_of(url: str) -> str:
+    """The beginning that all addresses of a site share."""
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc}/" if parts.netloc else ""
+
+
+def sentence_of(row: Row) -> str:
+    """What became of this address and why, in one sentence."""
+    if row.outcome == QUEUED:
+        return "Not crawled yet: it waits in the queue"
+    if row.outcome == REDIRECTED:
+        return f"Redirected to {row.redirect_url}, which is reached at the same depth"
+    if row.outcome in (SKIPPED, FAILED):
+        return _not_crawled(row)
+    return "Crawled: stored as new or changed" if row.outcome == "crawled" else "Crawled: the same as last time"
+
+
+def _not_crawled(row: Row) -> str:
+    reason = REASONS.get(row.reason)
+    because = reason.sentence if reason else row.reason
+    subject = "" if because.startswith(("the ", "its ", "robots", "no ")) else "it "
+    return f"Not crawled, because {subject}{because}"
+
+
+def trace_of(row: Row) -> list[Step]:
+    """The checks of this address under the settings this run used."""
+    snapshot = Excursion.objects.filter(pk=row.excursion_id).values_list("snapshot", flat=True).first()
+    return steps_of(row, Snapshot.from_json(snapshot)) if snapshot else []
