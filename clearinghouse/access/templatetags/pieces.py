@@ -347,7 +347,7 @@ def sort_link(context: template.Context, table: Any, column: Any) -> str:
 
 
 @register.filter
-def page_numbers(page: Page) -> Iterable[int]:
+def page_numbers(page: Page[Any]) -> Iterable[int]:
     """1 2 3 … 591: page numbers, 0 where some are left out."""
     last = page.paginator.num_pages
     near = {1, last, page.number - 1, page.number, page.number + 1}

@@ -1,0 +1,388 @@
+"""Owns: whether the entries for a crawl point or an exclude URL may be saved, in the words people read.
+
+Does not: touch a database or a network. Called by: crawlpoints.services, and nobody else.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from ipaddress import ip_address, ip_network
+from typing import Any
+
+from clearinghouse.addresses import MAX_LENGTH, Address, Refusal
+from clearinghouse.addresses.networks import address_allowed
+from clearinghouse.addresses.parse import has_userinfo, parse
+from clearinghouse.addresses.patterns import compile_exclude
+from clearinghouse.addresses.roots import begins_with, canonical_root, folder_of
+
+from .models import AuthType
+
+MAX_DEPTH = 999
+MAX_PAGES = 2_147_483_647
+APPEND_LENGTH = 50
+LOGIN_LENGTH = 255
+PASSWORD_BYTES = 320
+TYPE_NAMES = {
+    AuthType.BASIC: "Basic authentication",
+    AuthType.DIGEST: "Digest authentication",
+    AuthType.NTLM: "NTLM authentication",
+    AuthType.FORM: "the sign-in form",
+}
+TEXTS = (
+    "url", "root", "login", "append", "note", "ignore_robots_reason",
+    "sign_in_url", "sign_in_user_field", "sign_in_password_field", "signed_in_text",
+)  # fmt: skip
+SWITCHES = (
+    "active", "accept_bad_certificate", "merge_schemes", "ignore_query",
+    "drop_sessions", "obey_nofollow", "stop_traps", "ignore_robots",
+)  # fmt: skip
+_SCHEME = re.compile(r"([a-z][a-z0-9+.-]*):(?=//|[^0-9/])", re.IGNORECASE)
+_HOST_FIRST = re.compile(r"(?:[\w-]+\.)+[\w-]{2,}(?::\d+)?(?:[/?#].*)?|localhost(?::\d+)?(?:/.*)?", re.IGNORECASE)
+_SITE = re.compile(r"https?://[^/?#\s]+", re.IGNORECASE)
+
+
+class Invalid(Exception):
+    """The entries cannot be saved: messages per field, a repair where there is one, the twin if that is why."""
+
+    def __init__(self, errors: dict[str, list[str]], fixes: dict[str, str] | None = None, twin: int | None = None):
+        super().__init__("; ".join(self.sentences(errors)))
+        self.errors = errors
+        self.fixes = fixes or {}
+        self.twin = twin
+
+    @staticmethod
+    def sentences(errors: dict[str, list[str]]) -> list[str]:
+        return [message for messages in errors.values() for message in messages]
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbour:
+    """Another live crawl point of the same document."""
+
+    id: int
+    url: str
+    root: str
+    active: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Around:
+    """What the entries are checked against."""
+
+    points: Sequence[Neighbour] = ()
+    excludes: Sequence[str] = ()  # of the document, when the entries bring none of their own
+    has_password: bool = False
+
+
+@dataclass(slots=True)
+class _Findings:
+    errors: dict[str, list[str]] = field(default_factory=dict)
+    fixes: dict[str, str] = field(default_factory=dict)
+    twin: int | None = None
+
+    def add(self, name: str, message: str, fix: str = "") -> None:
+        self.errors.setdefault(name, []).append(message)
+        if fix:
+            self.fixes[name] = fix
+
+
+def check_point(entries: Mapping[str, Any], around: Around) -> dict[str, Any]:
+    """The values to store, or Invalid. Numbers may come as text; the root string defaults to nothing."""
+    found = _Findings()
+    clean: dict[str, Any] = {name: str(entries.get(name) or "").strip() for name in TEXTS}
+    clean |= {name: int(_ticked(entries.get(name))) for name in SWITCHES}
+    address = _check_url(clean, found)
+    _check_root(clean, address, found)
+    _check_twin(clean, around, found)
+    clean["depth"] = _depth(entries.get("depth"), found)
+    clean["max_pages"] = _max_pages(entries.get("max_pages"), found)
+    clean["auth_type"] = _auth_type(entries.get("auth_type"), found)
+    clean["password"] = _check_sign_in(clean, str(entries.get("password") or ""), around, found)
+    _check_options(clean, found)
+    lines = entries.get("excludes")
+    if lines is not None:
+        clean["excludes"] = _check_lines(exclude_lines(lines), clean, found)
+    else:
+        _check_lines(list(around.excludes), clean, found)
+    if found.errors:
+        raise Invalid(found.errors, found.fixes, found.twin)
+    return clean
+
+
+def check_exclude(pattern: str, points: Sequence[Neighbour], existing: Sequence[str] = ()) -> str:
+    """One pattern for the whole document, trimmed, or Invalid."""
+    text = pattern.strip()
+    found = _Findings()
+    if not text:
+        found.add("pattern", "Enter the address or pattern to exclude")
+    elif message := _pattern_message(text):
+        found.add("pattern", message)
+    elif text in existing:
+        found.add("pattern", "This exclude URL is already in the list")
+    else:
+        for point in points:
+            if point.active and _excludes_point(text, point.url, point.root):
+                found.add("pattern", f"This excludes the crawl point {point.url}, so nothing would be crawled from it")
+                break
+    if found.errors:
+        raise Invalid(found.errors)
+    return text
+
+
+def exclude_lines(text: str | Sequence[str]) -> list[str]:
+    """Lines of the text area, trimmed, each once, in order; line numbers in messages count these."""
+    lines = text.splitlines() if isinstance(text, str) else list(text)
+    return list(dict.fromkeys(line.strip() for line in lines if line.strip()))
+
+
+def suggested_root(url: str) -> str:
+    """The folder of a readable URL, else nothing."""
+    address = parse(url.strip())
+    return folder_of(address.href) if isinstance(address, Address) else ""
+
+
+# ---- URL and root string ----
+
+
+def _check_url(clean: dict[str, Any], found: _Findings) -> Address | None:
+    text = clean["url"]
+    message, fix = _url_message(text)
+    if message:
+        found.add("url", message, fix)
+        return None
+    address = parse(text)
+    if isinstance(address, Refusal):
+        found.add("url", f"This is not a web address the crawler can read: {_why_unreadable(text)}")
+        return None
+    if message := _network_message(address):
+        found.add("url", message)
+        return None
+    clean["url"] = address.href
+    return address
+
+
+def _url_message(text: str) -> tuple[str, str]:
+    """What is wrong with the text before it is parsed, and a better URL."""
+    if not text:
+        return "Enter the URL where the crawl starts", ""
+    if len(text) > MAX_LENGTH:
+        return f"URL must be {MAX_LENGTH:,} characters or fewer. It is {len(text):,}", ""
+    if _HOST_FIRST.fullmatch(text):
+        better = suggested_url(f"https://{text}")
+        return f"URL must start with http:// or https://. Did you mean {better}?", better
+    scheme = _SCHEME.match(text)
+    if scheme is None:
+        return "URL must start with http:// or https://", ""
+    if scheme[1].lower() not in {"http", "https"}:
+        return f"{scheme[1].lower()} addresses cannot be crawled. Use http:// or https://", ""
+    if space := re.search(r"\s", text):
+        before = re.split(r"[/?#&=]", text[: space.start()])[-1]
+        return f'This is not a web address the crawler can read: there is a space after "{before}"', ""
+    if has_userinfo(text):
+        return "Take the user name and password out of the URL and use Authentication instead", ""
+    return "", ""
+
+
+def suggested_url(text: str) -> str:
+    address = parse(text)
+    return address.href if isinstance(address, Address) else text
+
+
+def _why_unreadable(text: str) -> str:
+    host, _, port = re.split(r"[/?#]", text.partition("://")[2], maxsplit=1)[0].partition(":")
+    if not host:
+        return "the host name is missing"
+    if port and not (port.isdigit() and 0 < int(port) < 65536):
+        return f'"{port}" is not a port'
+    return f'"{host}" is not a host name'
+
+
+def _network_message(address: Address) -> str:
+    """Only for hosts written as numbers: names are looked up when they are fetched, by the crawler."""
+    try:
+        ip = ip_address(address.host.strip("[]"))
+    except ValueError:
+        return ""
+    if address_allowed(str(ip), address.port):
+        return ""
+    network = ip_network(f"{ip}/{24 if ip.version == 4 else 64}", strict=False)
+    return (
+        f"The address {ip} is on a private network. "
+        f"The operator can allow {network} with CLEARINGHOUSE_ALLOWED_NETWORKS"
+    )
+
+
+def _check_root(clean: dict[str, Any], address: Address | None, found: _Findings) -> None:
+    root = clean["root"]
+    folder = folder_of(address.href) if address else ""
+    if not root:
+        found.add("root", "Enter the root string", folder)
+    elif len(root) > MAX_LENGTH:
+        found.add("root", f"Root string must be {MAX_LENGTH:,} characters or fewer. It is {len(root):,}", folder)
+    elif not _SITE.match(root):
+        found.add("root", "Root string must contain at least the site, like https://example.gov/", folder)
+    elif has_userinfo(root):
+        found.add("root", "Take the user name and password out of the root string", folder)
+    elif address and not _reaches(address.href, root, bool(clean["merge_schemes"])):
+        message = "The URL does not begin with this root string, so nothing would be crawled. Use " + folder
+        found.add("root", message, folder)
+
+
+def _reaches(href: str, root: str, either_scheme: bool) -> bool:
+    if begins_with(href, root):
+        return True
+    scheme, colon, rest = href.partition(":")
+    other = ("http" if scheme == "https" else "https") + colon + rest
+    return either_scheme and begins_with(other, root)
+
+
+def comparable_root(text: str) -> str:
+    """The root string as it is compared; adopted rows may hold text that is no address."""
+    try:
+        return canonical_root(text)
+    except ValueError:
+        return text
+
+
+def _check_twin(clean: dict[str, Any], around: Around, found: _Findings) -> None:
+    if "url" in found.errors or "root" in found.errors:
+        return
+    for point in around.points:
+        same_url = suggested_url(point.url) == clean["url"]
+        if same_url and comparable_root(point.root) == comparable_root(clean["root"]):
+            found.add("url", "This document already has this crawl point")
+            found.twin = point.id
+            return
+
+
+# ---- limits and sign-in ----
+
+
+def _whole(value: Any) -> int | None:
+    text = str(value).strip()
+    return int(text) if re.fullmatch(r"-?[0-9]{1,12}", text) else None
+
+
+def _depth(value: Any, found: _Findings) -> int:
+    number = _whole(0 if value is None else value)
+    if number is None:
+        found.add("depth", "Depth limit must be a whole number, like 3")
+    elif not 0 <= number <= MAX_DEPTH:
+        found.add("depth", f"Depth limit must be between 0 and {MAX_DEPTH}")
+    return number or 0
+
+
+def _max_pages(value: Any, found: _Findings) -> int:
+    if value is None or str(value).strip() == "":
+        return 0
+    number = _whole(value)
+    if number is None or not 0 <= number <= MAX_PAGES:
+        found.add("max_pages", "Maximum pages must be a whole number, or empty for no limit")
+        return 0
+    return number
+
+
+def _auth_type(value: Any, found: _Findings) -> int:
+    number = _whole(value or 0)
+    if number not in AuthType.values:
+        found.add("auth_type", "Choose how the site asks for a password")
+        return AuthType.NONE
+    return number
+
+
+def _check_sign_in(clean: dict[str, Any], password: str, around: Around, found: _Findings) -> str:
+    """The new password, if one was typed; entries of another type are not kept."""
+    kind = AuthType(clean["auth_type"])
+    if kind is not AuthType.FORM:
+        clean |= dict.fromkeys(("sign_in_url", "sign_in_user_field", "sign_in_password_field", "signed_in_text"), "")
+    if kind is AuthType.NONE:
+        clean["login"] = ""
+        return ""
+    if not clean["login"]:
+        found.add("login", f"Enter the user ID for {TYPE_NAMES[kind]}")
+    elif len(clean["login"]) > LOGIN_LENGTH:
+        found.add("login", f"User ID must be {LOGIN_LENGTH} characters or fewer")
+    elif kind is AuthType.BASIC and ":" in clean["login"]:
+        found.add("login", "User ID cannot contain a colon with Basic authentication")
+    if not password and not around.has_password:
+        found.add("password", "Enter the password")
+    elif len(password.encode()) > PASSWORD_BYTES:
+        found.add("password", f"Password must be {PASSWORD_BYTES} bytes or fewer")
+    if kind is AuthType.FORM:
+        _check_form(clean, found)
+    return password
+
+
+def _check_form(clean: dict[str, Any], found: _Findings) -> None:
+    message, fix = _url_message(clean["sign_in_url"])
+    address = None if message else parse(clean["sign_in_url"])
+    if not clean["sign_in_url"]:
+        found.add("sign_in_url", "Enter the address of the sign-in page")
+    elif message or not isinstance(address, Address):
+        found.add("sign_in_url", message or "This is not a web address the crawler can read", fix)
+    elif address.scheme == "http" and clean["url"].startswith("https:"):
+        found.add("sign_in_url", "The sign-in page must use https, because the URL does")
+    else:
+        clean["sign_in_url"] = address.href
+    if not clean["sign_in_user_field"]:
+        found.add("sign_in_user_field", "Enter the name of the user field")
+    if not clean["sign_in_password_field"]:
+        found.add("sign_in_password_field", "Enter the name of the password field")
+
+
+def _check_options(clean: dict[str, Any], found: _Findings) -> None:
+    append = clean["append"]
+    if len(append) > APPEND_LENGTH:
+        found.add("append", f"Append text must be {APPEND_LENGTH} characters or fewer")
+    elif "#" in append:
+        found.add("append", "Append text cannot contain #")
+    elif re.search(r"\s", append):
+        found.add("append", "Append text cannot contain spaces")
+    if clean["ignore_robots"] and not clean["ignore_robots_reason"]:
+        found.add("ignore_robots_reason", "Enter the reason for ignoring robots.txt")
+    if not clean["ignore_robots"]:
+        clean["ignore_robots_reason"] = ""
+
+
+# ---- exclude URLs ----
+
+
+def _check_lines(lines: list[str], clean: dict[str, Any], found: _Findings) -> list[str]:
+    readable = "url" not in found.errors and "root" not in found.errors
+    for number, line in enumerate(lines, start=1):
+        if message := _pattern_message(line, f"Line {number}"):
+            found.add("excludes", message)
+        elif readable and _excludes_all(line, clean["root"]):
+            found.add("excludes", f"Line {number}: This excludes everything")
+        elif readable and _excludes_point(line, clean["url"], clean["root"]):
+            message = f"Line {number} excludes this crawl point's own URL, so nothing would be crawled"
+            found.add("excludes", message)
+    return lines
+
+
+def _pattern_message(line: str, what: str = "This") -> str:
+    if len(line) > MAX_LENGTH:
+        return f"{what} must be {MAX_LENGTH:,} characters or fewer. It is {len(line):,}"
+    compiled = compile_exclude(line)
+    if not isinstance(compiled, Refusal):
+        return ""
+    if line.startswith("regex:"):
+        return f"{what} is {compiled.detail}"
+    return f'{what} is not an address: "{line}"'
+
+
+def _excludes_all(line: str, root: str) -> bool:
+    """Begins-with patterns only: a prefix of the root string leaves nothing."""
+    compiled = compile_exclude(line)
+    return (
+        not isinstance(compiled, Refusal) and compiled.kind == "begins with" and compiled.matches(comparable_root(root))
+    )
+
+
+def _excludes_point(line: str, url: str, root: str) -> bool:
+    compiled = compile_exclude(line)
+    return not isinstance(compiled, Refusal) and (compiled.matches(suggested_url(url)) or _excludes_all(line, root))
+
+
+def _ticked(value: Any) -> bool:
+    return value in (True, 1, "1", "on", "true", "yes")

@@ -1,0 +1,153 @@
+"""The Document Navigator and the page of one document."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_safe
+
+from clearinghouse.access.policies import Action, document_or_404, may, require
+from clearinghouse.audit.queries import history_of_document
+from clearinghouse.library.models import Assignment
+
+from ..queries import excludes_of, points_of
+from . import navigator
+from .facts import newest_of, running_of, trends
+from .navigator import SIZES, VIEWS, Asked, DocumentRow
+from .spreadsheet import csv_answer
+from .tables import DocumentTable
+
+LAST_LIST = "navigator"  # session key: the query string of the list, for Done
+COMMANDS = {"points": "crawl-points", "excludes": "exclude-urls", "runs": "document"}
+CSV_HEAD = (
+    "document_id", "document_title", "project", "status", "assigned_to", "active_crawl_points", "crawl_points",
+    "last_crawl", "state", "pages", "errors",
+)  # fmt: skip
+
+
+@require_safe
+def documents(request: HttpRequest) -> HttpResponse:
+    require(request.user, Action.VIEW)
+    asked = Asked.read(request.GET, request.user)
+    everything = navigator.all_rows(request.user)
+    rows = navigator.filtered(navigator.in_view(everything, asked.view), asked)
+    table = _table(request, rows, asked)
+    page = table.page
+    context = {
+        "asked": asked,
+        "table": table,
+        "page": page,
+        "sizes": SIZES,
+        "size": page.paginator.per_page,
+        "views": _views(everything, asked),
+        "sums": _sums(rows),
+        "any": bool(everything),
+        "view_words": VIEWS[asked.view],
+        "me": request.user.get_username(),
+        "may_import": may(request.user, Action.ADMINISTER),
+    } | navigator.choices(everything)
+    _remember(request)
+    return render(request, "crawlpoints/documents.html", context)
+
+
+def _table(request: HttpRequest, rows: list[DocumentRow], asked: Asked) -> DocumentTable:
+    for row in rows:
+        row.selected = str(row.id) == asked.selected
+    sort = request.GET.get("sort", "")
+    known = sort.removeprefix("-") in DocumentTable.base_columns
+    table = DocumentTable(rows, order_by=sort if known else "title", request=request)
+    table.caption = f"{VIEWS[asked.view]}. Choose one, then a command of the group Document."
+    size = request.GET.get("rows", "")
+    per_page = int(size) if size in {str(one) for one in SIZES} else SIZES[0]
+    paginator = Paginator(table.rows, per_page)
+    table.paginator, table.page = paginator, paginator.get_page(request.GET.get("page"))
+    navigator.enrich([row.record for row in table.page.object_list])
+    return table
+
+
+def _views(everything: list[DocumentRow], asked: Asked) -> list[dict[str, Any]]:
+    counts = {code: len(navigator.in_view(everything, code)) for code in VIEWS}
+    shown = [code for code in VIEWS if code != "mine" or counts["mine"] or asked.view == "mine"]
+    return [
+        {"code": code, "label": VIEWS[code], "count": counts[code], "current": code == asked.view} for code in shown
+    ]
+
+
+def _sums(rows: list[DocumentRow]) -> dict[str, int]:
+    return {
+        "active": sum(row.active for row in rows),
+        "pages": sum(row.last.pages for row in rows if row.last),
+        "errors": sum(row.last.errors for row in rows if row.last),
+    }
+
+
+def _remember(request: HttpRequest) -> None:
+    query = request.GET.copy()
+    query.pop("selected", None)
+    if request.session.get(LAST_LIST, "") != query.urlencode():
+        request.session[LAST_LIST] = query.urlencode()
+
+
+def list_url(request: HttpRequest, document_id: int) -> str:
+    """Back to the list as it was, with the same document chosen; its focus brings it in sight."""
+    query = request.session.get(LAST_LIST, "")
+    start = f"{query}&" if query else ""
+    return f"{reverse('documents')}?{start}selected={document_id}"
+
+
+@require_safe
+def choose(request: HttpRequest) -> HttpResponse:
+    """The commands above the list: they belong to the chosen document."""
+    require(request.user, Action.VIEW)
+    chosen = request.GET.get("document", "")
+    name = COMMANDS.get(request.GET.get("to", ""), "document")
+    if not (chosen.isascii() and chosen.isdigit() and len(chosen) < 19):
+        messages.info(request, "Choose a document first.")
+        query = request.session.get(LAST_LIST, "")
+        return redirect(f"{reverse('documents')}{'?' if query else ''}{query}")
+    document = document_or_404(request.user, int(chosen))
+    anchor = "#runs" if name == "document" else ""
+    return redirect(reverse(name, args=[document.pk]) + anchor)
+
+
+@require_safe
+def export(request: HttpRequest) -> HttpResponseBase:
+    require(request.user, Action.VIEW)
+    asked = Asked.read(request.GET, request.user)
+    rows = navigator.filtered(navigator.in_view(navigator.all_rows(request.user), asked.view), asked)
+    rows.sort(key=lambda row: row.title_key)
+    return csv_answer("documents.csv", CSV_HEAD, (_line(row) for row in rows))
+
+
+def _line(row: DocumentRow) -> list[Any]:
+    last = row.last
+    at = last.at.isoformat(timespec="seconds") if last and last.at else ""
+    crawl = (at, last.state, last.pages, last.errors) if last else ("", "", "", "")
+    return [row.id, row.title, row.project, row.status, row.assigned, row.active, row.all, *crawl]
+
+
+@require_safe
+def document(request: HttpRequest, doc_id: int) -> HttpResponse:
+    """What is known of one document, and its runs."""
+    found = document_or_404(request.user, doc_id)
+    people = Assignment.objects.filter(document=found).order_by("person__username")
+    runs = [row | {"pages": row["crawled"] + row["unchanged"]} for row in newest_of(found.pk)]
+    points = list(points_of(found).values_list("active", flat=True))
+    context = {
+        "document": found,
+        "people": list(people.values_list("person__username", flat=True)),
+        "points": len(points),
+        "active_points": sum(1 for active in points if active),
+        "excludes": excludes_of(found).count(),
+        "runs": runs,
+        "running": running_of(found.pk),
+        "trend": trends([found.pk]).get(found.pk),
+        "history": history_of_document(found.pk)[:20],
+        "may_edit": may(request.user, Action.EDIT, found),
+        "list_url": list_url(request, found.pk),
+    }
+    return render(request, "crawlpoints/document.html", context)

@@ -1,0 +1,117 @@
+"""The exclude URLs of a document: the list with its Add and Remove."""
+
+from django import forms
+from django.contrib import messages
+from django.forms.renderers import DjangoTemplates
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_http_methods, require_POST
+
+from clearinghouse.access.policies import Action, document_or_404, may, who_can_grant
+from clearinghouse.library.models import Document
+
+from .. import services
+from ..checks import Invalid, exclude_lines
+from ..queries import deleted_excludes_of, excludes_of
+from . import facts, undo
+from .panel import exclude_rows
+
+HINT = (
+    "One address per line. They apply to every crawl point of this document. End with * to exclude all that begins "
+    "with the text; * elsewhere stands for anything; regex: starts a regular expression."
+)
+
+
+class ExcludeForm(forms.Form):
+    default_renderer = DjangoTemplates
+
+    pattern = forms.CharField(
+        label="Address or pattern",
+        help_text=HINT,
+        required=False,
+        widget=forms.Textarea(attrs={"class": "url-in", "rows": 3, "spellcheck": "false", "autocomplete": "off"}),
+    )
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def excludes(request: HttpRequest, doc_id: int) -> HttpResponse:
+    if request.method != "POST":
+        return _show(request, document_or_404(request.user, doc_id), ExcludeForm())
+    document = document_or_404(request.user, doc_id, Action.EDIT)
+    undo.forget(request)
+    form = ExcludeForm(request.POST)
+    form.is_valid()
+    lines = exclude_lines(form.cleaned_data.get("pattern", "")) or [""]
+    added, wrong = [], []
+    for number, line in enumerate(lines, start=1):
+        try:
+            added.append(services.add_exclude_url(document, line))
+        except Invalid as refusal:
+            wrong.append(line)
+            place = f"Line {number}: " if len(lines) > 1 else ""
+            form.add_error("pattern", f"{place}{refusal}")
+    if added:
+        text = f"Added exclude URL {added[0].pattern}." if len(added) == 1 else f"Added {len(added)} exclude URLs."
+        messages.success(request, text + _later(document))
+    if wrong:
+        form.data = {"pattern": "\n".join(wrong)}
+        return _show(request, document, form, status=422)
+    return _back(request, document)
+
+
+def _later(document: Document) -> str:
+    return " The running crawl does not use it." if facts.running_of(document.pk) else ""
+
+
+def _show(request: HttpRequest, document: Document, form: ExcludeForm, status: int = 200) -> HttpResponse:
+    may_edit = may(request.user, Action.EDIT, document)
+    crawls = facts.newest_of(document.pk)
+    last = crawls[0] if crawls else None
+    context = {
+        "document": document,
+        "form": form,
+        "problems": [("id_pattern", message) for message in form.errors.get("pattern", [])] if form.is_bound else [],
+        "may_edit": may_edit,
+        "ask": "" if may_edit else who_can_grant(Action.EDIT, document),
+        "excludes": exclude_rows(document, last),
+        "last": last,
+        "undo": undo.offered(request, document.pk) if may_edit else None,
+        "deleted": list(deleted_excludes_of(document)) if may_edit else [],
+        "back": "list",
+    }
+    return render(request, "crawlpoints/excludes.html", context, status=status)
+
+
+@require_POST
+def delete(request: HttpRequest, doc_id: int) -> HttpResponse:
+    document = document_or_404(request.user, doc_id, Action.EDIT)
+    undo.forget(request)
+    text = request.POST.get("exclude", "")
+    exclude = excludes_of(document).filter(pk=int(text)).first() if text.isascii() and text.isdigit() else None
+    if exclude is not None:
+        services.delete_exclude_url(exclude)
+        undo.offer(request, "exclude", document.pk, [exclude.pk], f"Deleted exclude URL {exclude.pattern}.")
+    return _back(request, document)
+
+
+@require_POST
+def restore(request: HttpRequest, doc_id: int) -> HttpResponse:
+    document = document_or_404(request.user, doc_id, Action.EDIT)
+    undo.forget(request)
+    wanted = set(request.POST.getlist("exclude"))
+    for exclude in deleted_excludes_of(document):
+        if str(exclude.pk) not in wanted:
+            continue
+        try:
+            services.restore_exclude_url(exclude)
+            messages.success(request, f"Restored exclude URL {exclude.pattern}.")
+        except Invalid as twin:
+            messages.error(request, f"{twin}.")
+    return _back(request, document)
+
+
+def _back(request: HttpRequest, document: Document) -> HttpResponse:
+    """To the screen the command was pressed on."""
+    name = "exclude-urls" if request.POST.get("back") == "list" else "crawl-points"
+    return redirect(reverse(name, args=[document.pk]) + ("" if name == "exclude-urls" else "#excludes"))

@@ -1,0 +1,172 @@
+"""The crawl point panel: the table, its commands, exclude URLs, what runs now."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse, QueryDict
+from django.http.response import HttpResponseBase
+from django.shortcuts import render
+from django.urls import reverse
+from django.views.decorators.http import require_safe
+from django_tables2 import RequestConfig
+
+from clearinghouse.access.policies import Action, document_or_404, may, who_can_grant
+from clearinghouse.addresses import Refusal
+from clearinghouse.addresses.patterns import compile_exclude
+from clearinghouse.library.models import Assignment, Document
+
+from ..cautions import cautions_for
+from ..checks import Neighbour
+from ..models import CrawlPoint
+from ..queries import deleted_points_of, excludes_of, points_of
+from . import facts, undo
+from .documents import list_url
+from .spreadsheet import csv_answer
+from .tables import PointTable
+
+CSV_HEAD = (
+    "document_id", "document_title", "crawl_point_id", "url", "root_string", "depth_limit", "maximum_pages",
+    "authentication", "user_id", "active", "append", "note", "last_crawl", "pages", "errors",
+)  # fmt: skip
+
+
+@dataclass(slots=True)
+class PointRow:
+    id: int
+    document_id: int
+    url: str
+    root: str
+    depth: int
+    max_pages: int
+    auth_type: int
+    state: str
+    edit_url: str
+    crawls: facts.PointCrawls | None
+    last: dict[str, Any] | None  # the newest ended excursion of the document
+    selected: bool = False
+    focused: bool = False
+
+    @property
+    def name(self) -> str:
+        return self.url
+
+    @property
+    def max_pages_key(self) -> float:
+        return self.max_pages or float("inf")
+
+    @property
+    def pages_key(self) -> int:
+        return self.crawls.pages if self.crawls else -1
+
+
+@require_safe
+def panel(request: HttpRequest, doc_id: int) -> HttpResponse:
+    document = document_or_404(request.user, doc_id)
+    may_edit = may(request.user, Action.EDIT, document)
+    points = list(points_of(document))
+    crawls = facts.newest_of(document.pk)
+    last = crawls[0] if crawls else None
+    rows = [_row(document, point, crawls, request.GET) for point in points]
+    table = PointTable(rows, may_edit=may_edit, request=request)
+    table.caption = "Crawl points for this document"
+    RequestConfig(request, paginate=False).configure(table)
+    context = header_of(request, document, points, last) | {
+        "table": table,
+        "rows": rows,
+        "may_edit": may_edit,
+        "may_test": may(request.user, Action.TEST, document),
+        "ask": "" if may_edit else who_can_grant(Action.EDIT, document),
+        "saved": _saved(request, points) if may_edit else None,
+        "undo": undo.offered(request, document.pk) if may_edit else None,
+        "excludes": exclude_rows(document, last),
+        "running": facts.running_of(document.pk),
+    }
+    context |= _deleted(request, document) if may_edit else {}
+    return render(request, "crawlpoints/panel.html", context)
+
+
+def header_of(
+    request: HttpRequest, document: Document, points: list[CrawlPoint], last: dict[str, Any] | None
+) -> dict[str, Any]:
+    people = Assignment.objects.filter(document=document).order_by("person__username")
+    return {
+        "document": document,
+        "people": list(people.values_list("person__username", flat=True)),
+        "points": points,
+        "active_points": sum(1 for point in points if point.active),
+        "last": last,
+        "last_pages": last["crawled"] + last["unchanged"] if last else 0,
+        "list_url": list_url(request, document.pk),
+    }
+
+
+def _row(document: Document, point: CrawlPoint, crawls: list[dict[str, Any]], query: QueryDict) -> PointRow:
+    known = facts.point_crawls(crawls, point.pk)
+    failing = bool(known and known.failing_runs)
+    return PointRow(
+        id=point.pk,
+        document_id=document.pk,
+        url=point.url,
+        root=point.root,
+        depth=point.depth,
+        max_pages=point.max_pages or 0,
+        auth_type=point.auth_type or 0,
+        state=("failing" if failing else "active") if point.active else "inactive",
+        edit_url=reverse("crawl-point-edit", args=[document.pk, point.pk]),
+        crawls=known,
+        last=crawls[0] if crawls else None,
+        selected=str(point.pk) == query.get("select"),
+        focused=str(point.pk) in (query.get("select"), query.get("at")),
+    )
+
+
+def exclude_rows(document: Document, last: dict[str, Any] | None) -> list[dict[str, Any]]:
+    """Each exclude URL with its kind and what it stopped in the last run; None while there was no run."""
+    matches = facts.matches_of_excludes(last["id"]) if last else None
+    rows = []
+    for exclude in excludes_of(document):
+        compiled = compile_exclude(exclude.pattern)
+        rows.append(
+            {
+                "exclude": exclude,
+                "kind": "not readable" if isinstance(compiled, Refusal) else compiled.kind,
+                "matched": None if matches is None else matches.get(exclude.pattern[:500], 0),
+            }
+        )
+    return rows
+
+
+def _saved(request: HttpRequest, points: list[CrawlPoint]) -> dict[str, Any] | None:
+    """After a save: what is odd about the crawl point now, until it is repaired."""
+    point = next((one for one in points if str(one.pk) == request.GET.get("saved")), None)
+    if point is None:
+        return None
+    others = [Neighbour(one.pk, one.url, one.root, bool(one.active)) for one in points if one.pk != point.pk]
+    return {"point": point, "cautions": cautions_for(point, others)}
+
+
+def _deleted(request: HttpRequest, document: Document) -> dict[str, Any]:
+    deleted = deleted_points_of(document)
+    if request.GET.get("show") == "deleted":
+        rows = list(deleted)
+        return {"deleted": rows, "deleted_count": len(rows), "show_deleted": True}
+    return {"deleted": [], "deleted_count": deleted.count(), "show_deleted": False}
+
+
+@require_safe
+def export(request: HttpRequest, doc_id: int) -> HttpResponseBase:
+    """Every column but the password."""
+    document = document_or_404(request.user, doc_id)
+    crawls = facts.newest_of(document.pk)
+    rows = [_csv_line(document, point, crawls) for point in points_of(document)]
+    return csv_answer(f"crawl-points-{document.pk}.csv", CSV_HEAD, rows)
+
+
+def _csv_line(document: Document, point: CrawlPoint, crawls: list[dict[str, Any]]) -> list[Any]:
+    known = facts.point_crawls(crawls, point.pk)
+    at = crawls[0]["finished_at"] if known and crawls else None
+    return [
+        document.pk, document.title, point.pk, point.url, point.root, point.depth, point.max_pages or "",
+        point.get_auth_type_display(), point.login or "", int(bool(point.active)), point.append or "", point.note,
+        at.isoformat(timespec="seconds") if at else "", known.pages if known else "", known.errors if known else "",
+    ]  # fmt: skip

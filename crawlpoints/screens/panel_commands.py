@@ -1,0 +1,141 @@
+"""The commands under the table of crawl points; each answers with the panel and one sentence."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.views.decorators.http import require_POST
+
+from clearinghouse.access.policies import Action, document_or_404
+from clearinghouse.library.models import Document
+from clearinghouse.records import StaleRecord
+
+from .. import services
+from ..cautions import cautions_for
+from ..checks import Invalid
+from ..models import CrawlPoint
+from ..queries import deleted_points_of, neighbours_of, points_of
+from . import facts, undo
+
+SELECT_FIRST = "Select a crawl point first."
+
+
+def _chosen(request: HttpRequest, document: Document) -> list[CrawlPoint]:
+    """The ticked rows, whatever else was sent."""
+    ids = [int(text) for text in request.POST.getlist("point") if text.isascii() and text.isdigit() and len(text) < 19]
+    return list(points_of(document).filter(pk__in=ids))
+
+
+def back_to_panel(document: Document, **query: Any) -> HttpResponse:
+    pairs = "&".join(f"{name}={value}" for name, value in query.items() if value)
+    return redirect(reverse("crawl-points", args=[document.pk]) + (f"?{pairs}" if pairs else ""))
+
+
+@require_POST
+def choose(request: HttpRequest, doc_id: int) -> HttpResponse:
+    """Update: opens the dialog of the one ticked row."""
+    document = document_or_404(request.user, doc_id, Action.EDIT)
+    chosen = _chosen(request, document)
+    if len(chosen) == 1:
+        return redirect("crawl-point-edit", document.pk, chosen[0].pk)
+    many = f"Select one crawl point to update. {len(chosen)} are selected."
+    messages.info(request, many if chosen else SELECT_FIRST)
+    return back_to_panel(document)
+
+
+@require_POST
+def delete(request: HttpRequest, doc_id: int) -> HttpResponse:
+    """One press, no question; Undo stays in the status region."""
+    document = document_or_404(request.user, doc_id, Action.EDIT)
+    chosen = _chosen(request, document)
+    undo.forget(request)
+    if not chosen:
+        messages.info(request, SELECT_FIRST)
+        return back_to_panel(document)
+    following = _next_of(document, chosen)
+    for point in chosen:
+        services.delete_crawl_point(point)
+    one = len(chosen) == 1
+    sentence = f"Deleted crawl point {chosen[0].url}." if one else f"Deleted {len(chosen)} crawl points."
+    if facts.running_of(document.pk):
+        sentence += " The running crawl fetches no more of its pages." if one else " The running crawl stops there."
+    undo.offer(request, "point", document.pk, [point.pk for point in chosen], sentence)
+    return back_to_panel(document, at=following)
+
+
+def _next_of(document: Document, gone: list[CrawlPoint]) -> int | None:
+    """The row after the deleted ones, where the focus goes."""
+    ids = list(points_of(document).values_list("pk", flat=True))
+    lost = {point.pk for point in gone}
+    place = max(ids.index(pk) for pk in lost)
+    left = [pk for pk in ids[place:] if pk not in lost] or [pk for pk in ids if pk not in lost][-1:]
+    return left[0] if left else None
+
+
+@require_POST
+def restore(request: HttpRequest, doc_id: int) -> HttpResponse:
+    """Undo, and Restore among the deleted rows."""
+    document = document_or_404(request.user, doc_id, Action.EDIT)
+    undo.forget(request)
+    wanted = {text for text in request.POST.getlist("point") if text.isdigit()}
+    points = [point for point in deleted_points_of(document) if str(point.pk) in wanted]
+    restored = []
+    for point in points:
+        try:
+            restored.append(services.restore_crawl_point(point))
+        except Invalid as twin:
+            messages.error(request, f"{twin}.")
+    if restored:
+        one = f"Restored crawl point {restored[0].url}."
+        messages.success(request, one if len(restored) == 1 else f"Restored {len(restored)} crawl points.")
+    return back_to_panel(document, at=restored[0].pk if restored else None)
+
+
+@require_POST
+def bulk(request: HttpRequest, doc_id: int) -> HttpResponse:
+    """Activate and Deactivate."""
+    document = document_or_404(request.user, doc_id, Action.EDIT)
+    undo.forget(request)
+    chosen = _chosen(request, document)
+    action = request.POST.get("do")
+    if action not in {"activate", "deactivate"}:
+        raise Http404("No such command")
+    if not chosen:
+        messages.info(request, SELECT_FIRST)
+        return back_to_panel(document)
+    try:
+        count = services.set_active(chosen, action == "activate")
+    except StaleRecord:
+        messages.error(request, "Somebody else changed one of these crawl points just now. Nothing was changed.")
+        return back_to_panel(document)
+    word = "Activated" if action == "activate" else "Deactivated"
+    if not count:
+        messages.info(request, f"Nothing to do: {'it is' if len(chosen) == 1 else 'they are'} {word.lower()} already.")
+    else:
+        messages.success(request, f"{word} {count} crawl point{'' if count == 1 else 's'}.")
+    return back_to_panel(document, at=chosen[0].pk if len(chosen) == 1 else None)
+
+
+@require_POST
+def fix(request: HttpRequest, doc_id: int, point_id: int) -> HttpResponse:
+    """The one-press repair beside a caution, by its code: the values come from us, not from the form."""
+    document = document_or_404(request.user, doc_id, Action.EDIT)
+    undo.forget(request)
+    point = points_of(document).filter(pk=point_id).first()
+    if point is None:
+        raise Http404("No such crawl point")
+    others = neighbours_of(document, but=point.pk)
+    code = request.POST.get("code", "")
+    caution = next((one for one in cautions_for(point, others) if one.code == code and one.values), None)
+    if caution is not None:
+        try:
+            _, after = services.update_crawl_point(point, caution.values)
+            messages.success(request, f"Done: {caution.fix}.")
+            for one in after:
+                if one.code == "password_cleared":
+                    messages.warning(request, f"{one.text}.")
+        except Invalid as wrong:
+            messages.error(request, f"{wrong}.")
+    return back_to_panel(document, saved=point.pk, at=point.pk)

@@ -1,0 +1,180 @@
+"""How rows of documents and crawl points look: django-tables2 with the template of the house."""
+
+from typing import Any
+from urllib.parse import urlencode
+
+import django_tables2 as tables
+from django.urls import reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString, mark_safe
+
+from clearinghouse.access.templatetags.pieces import (
+    NEVER,
+    NOTHING,
+    ago,
+    count_link,
+    number,
+    plural,
+    short_root,
+    spark,
+    state,
+    url_parts,
+    when_row,
+)
+
+from ..models import AuthType
+
+NUMBER = {"class": "num"}
+# Words of the column Authentication; the dialog has the longer ones.
+AUTHENTICATION = {AuthType.NTLM: "NTLM"}
+QUIET_STATES = {"finished"}
+LINE = mark_safe("<br>")
+
+
+def of_run(run_id: int, tab: str, **query: Any) -> str:
+    return f"{reverse('run-tab', args=[run_id, tab])}?{urlencode(query)}"
+
+
+class Pick(tables.Column):
+    """The first column: a radio button or check box with the row's name as its label."""
+
+    def __init__(self, kind: str, name: str) -> None:
+        super().__init__(empty_values=(), orderable=False, attrs={"th": {"class": "pick"}, "td": self._cell()})
+        self.kind, self.field_name = kind, name
+
+    @staticmethod
+    def _cell() -> dict[str, Any]:
+        return {"class": "pick", "data-th": None}
+
+    @property
+    def header(self) -> SafeString:
+        return mark_safe('<span class="vh">Select</span>')
+
+    def render(self, record: Any) -> SafeString:
+        return format_html(
+            '<input type="{}" name="{}" value="{}" aria-label="Select {}"{}{}>',
+            self.kind,
+            self.field_name,
+            record.id,
+            record.name,
+            mark_safe(" checked") if record.selected else "",
+            mark_safe(" autofocus") if record.focused else "",
+        )
+
+
+class DocumentTable(tables.Table):
+    """Rows are navigator.DocumentRow."""
+
+    pick = Pick("radio", "document")
+    title = tables.Column("Document", order_by="title_key", attrs={"td": {"scope": "row", "data-th": None}})
+    project = tables.Column("Project", empty_values=(), attrs={"td": {"class": "nowrap"}})
+    assigned = tables.Column("Assigned to", empty_values=(), attrs={"td": {"class": "muted"}})
+    points = tables.Column("Crawl points", order_by="points_key", empty_values=(), attrs={"th": NUMBER, "td": NUMBER})
+    last = tables.Column("Last crawl", order_by="last_key", empty_values=(), attrs={"td": {"class": "nowrap"}})
+    pages = tables.Column("Pages", order_by="pages_key", empty_values=(), attrs={"th": NUMBER, "td": NUMBER})
+    errors = tables.Column("Errors", order_by="errors_key", empty_values=(), attrs={"th": NUMBER, "td": NUMBER})
+    trend = tables.Column("Trend", orderable=False, empty_values=(), attrs={"th": NUMBER, "td": {"class": "fit num"}})
+
+    class Meta:
+        template_name = "pieces/table.html"
+        order_by = "title"
+        row_attrs = {"id": lambda record: f"d{record.id}", "class": None}
+
+    def render_title(self, record: Any) -> SafeString:
+        return format_html('<a href="{}">{}</a>', reverse("document", args=[record.id]), record.title)
+
+    def render_project(self, record: Any) -> str | SafeString:
+        return record.project or NOTHING
+
+    def render_assigned(self, record: Any) -> str | SafeString:
+        return record.assigned or NOTHING
+
+    def render_points(self, record: Any) -> SafeString:
+        text = f"{number(record.active)} of {number(record.all)}" if record.all else "none"
+        return format_html('<a class="n" href="{}">{}</a>', reverse("crawl-points", args=[record.id]), text)
+
+    def render_last(self, record: Any) -> SafeString:
+        if record.last is None:
+            return NEVER
+        if record.last.state in QUIET_STATES:
+            return when_row(record.last.at)
+        return format_html("{}{}{}", when_row(record.last.at), LINE, state(record.last.state))
+
+    def render_pages(self, record: Any) -> SafeString:
+        last = record.last
+        return NOTHING if last is None else count_link(last.pages, of_run(last.run_id, "pages", doc=record.id))
+
+    def render_errors(self, record: Any) -> SafeString:
+        last = record.last
+        if last is None:
+            return NOTHING
+        return count_link(last.errors, of_run(last.run_id, "errors", doc=record.id), bad=True)
+
+    def render_trend(self, record: Any) -> SafeString:
+        return spark(record.trend)
+
+
+class PointTable(tables.Table):
+    """Rows are panel.PointRow."""
+
+    pick = Pick("checkbox", "point")
+    url = tables.Column("URL", attrs={"td": {"scope": "row", "data-th": None}})
+    root = tables.Column("Root string")
+    depth = tables.Column(mark_safe("Depth<br> limit"), attrs={"th": NUMBER, "td": NUMBER})
+    max_pages = tables.Column(
+        mark_safe("Maximum<br> pages"), order_by="max_pages_key", empty_values=(), attrs={"th": NUMBER, "td": NUMBER}
+    )
+    auth_type = tables.Column("Authentication", empty_values=(), attrs={"td": {"class": "nowrap"}})
+    state = tables.Column("Status", attrs={"td": {"data-th": None}})
+    last = tables.Column("Last crawl", order_by="pages_key", empty_values=(), attrs={"td": {"class": "nowrap"}})
+    trend = tables.Column("Trend", orderable=False, empty_values=(), attrs={"th": NUMBER, "td": {"class": "fit num"}})
+
+    class Meta:
+        template_name = "pieces/table.html"
+        order_by = "url"
+        row_attrs = {"id": lambda record: f"p{record.id}", "class": None}
+
+    def __init__(self, *args: Any, may_edit: bool = True, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.may_edit = may_edit
+        if not may_edit:
+            self.columns.hide("pick")
+
+    def render_url(self, record: Any) -> SafeString:
+        if not self.may_edit:
+            return format_html('<span class="url">{}</span>', url_parts(record.url))
+        return format_html(
+            '<a class="url" href="{}" hx-get="{}" hx-target="#dialog">{}</a>',
+            record.edit_url,
+            record.edit_url,
+            url_parts(record.url),
+        )
+
+    def render_root(self, record: Any) -> SafeString:
+        return short_root(record.root, record.url)
+
+    def render_max_pages(self, record: Any) -> SafeString | str:
+        return number(record.max_pages) if record.max_pages else mark_safe('<span class="zero">No limit</span>')
+
+    def render_auth_type(self, record: Any) -> SafeString | str:
+        if not record.auth_type:
+            return mark_safe('<span class="zero">None</span>')
+        return AUTHENTICATION.get(record.auth_type) or AuthType(record.auth_type).label
+
+    def render_state(self, value: str) -> SafeString:
+        return state(value)
+
+    def render_last(self, record: Any) -> SafeString:
+        crawls, last = record.crawls, record.last
+        if crawls is None or last is None:
+            return NEVER
+        pages = count_link(crawls.pages, of_run(last["run_id"], "pages", doc=record.document_id), "page")
+        errors = count_link(crawls.errors, of_run(last["run_id"], "errors", doc=record.document_id), "error", bad=True)
+        if crawls.failing_runs > 1:
+            remark: str | SafeString = f"failed in {plural(crawls.failing_runs, 'run')}"
+        else:
+            remark = ago(last["finished_at"])
+        return format_html('{}, {}<span class="sub">{}</span>', pages, errors, remark)
+
+    def render_trend(self, record: Any) -> SafeString:
+        return spark(record.crawls.trend if record.crawls else None)

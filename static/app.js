@@ -1,0 +1,132 @@
+/* The only script of ours. Every page works without it; it makes dialogs, live parts and keyboards smoother. */
+"use strict";
+
+(() => {
+  const status = () => document.getElementById("status");
+
+  /** Says one thing about the whole page, also to screen readers; stays until the next action. */
+  function say(text, kind) {
+    const notice = document.createElement("div");
+    notice.className = `notice ${kind || "info"}`;
+    const line = document.createElement("p");
+    line.textContent = text;
+    notice.append(line);
+    status()?.replaceChildren(notice);
+    notice.scrollIntoView({ block: "nearest" });
+  }
+
+  /* ---- dialogs: a fragment with <dialog> opens over the page, focus goes in and comes back ---- */
+  let opener = null;
+
+  function openDialog(root) {
+    const dialog = root.querySelector?.("dialog");
+    if (!dialog || dialog.open) return;
+    dialog.showModal();
+    const problem = dialog.querySelector(".problem");
+    const title = dialog.querySelector("h2")?.textContent || "";
+    document.title = `${problem ? "Error: " : ""}${title} - ${document.body.dataset.title}`;
+    (problem || dialog.querySelector("input:not([type=hidden]), textarea"))?.focus();
+    dialog.addEventListener("close", () => {
+      dialog.remove();
+      document.title = document.body.dataset.title || document.title;
+      opener?.isConnected && opener.focus();
+    });
+  }
+
+  document.addEventListener("click", (event) => {
+    const door = event.target.closest("[data-close]");
+    const dialog = door?.closest("dialog");
+    if (dialog) {
+      event.preventDefault();
+      dialog.close();
+    }
+    for (const menu of document.querySelectorAll("details.menu[open]")) {
+      if (!menu.contains(event.target)) menu.open = false;
+    }
+  });
+
+  document.addEventListener("keydown", (event) => {
+    if (event.key === "Escape") {
+      const menu = event.target.closest?.("details.menu[open]");
+      if (menu) {
+        menu.open = false;
+        menu.querySelector("summary").focus();
+      }
+      return;
+    }
+    rowKeys(event);
+  });
+
+  /* ---- desktop muscle memory: on a row's box, Delete deletes, F2 and Enter update ---- */
+  function rowKeys(event) {
+    const box = event.target;
+    const form = box.closest?.("form[data-row-keys]");
+    if (!form || !box.closest(".pick")) return;
+    const command = { Delete: "delete", F2: "update", Enter: "update" }[event.key];
+    const button = command && (form.querySelector(`[data-key=${command}]`) || form.querySelector("[data-key=update]"));
+    if (!button) return;
+    event.preventDefault();
+    box.checked = true;
+    button.click();
+  }
+
+  /* ---- a command pressed before a row is chosen explains itself; Update opens the row's dialog ---- */
+  document.addEventListener("click", (event) => {
+    const button = event.target.closest?.("button[data-needs]");
+    if (!button) return;
+    const chosen = button.form.querySelectorAll(".pick :checked");
+    if (!chosen.length) {
+      event.preventDefault();
+      event.stopImmediatePropagation();
+      say(button.dataset.needs, "info");
+      button.form.querySelector(".pick input")?.focus();
+    } else if ("opens" in button.dataset && chosen.length === 1) {
+      const link = chosen[0].closest("tr").querySelector("a[hx-get]");
+      if (link && window.htmx) {
+        event.preventDefault();
+        link.click();
+      }
+    }
+  }, true);
+
+  /* ---- a row opened by double-click, as on the desktop ---- */
+  document.addEventListener("dblclick", (event) => {
+    if (event.target.closest("a, button, input, label")) return;
+    event.target.closest("form[data-row-keys] tbody tr")?.querySelector("th a")?.click();
+  });
+
+  /* ---- the root string follows the URL until somebody edits it ---- */
+  document.addEventListener("change", (event) => {
+    const field = event.target;
+    const form = field.form;
+    if (field.name === "root" && event.isTrusted) field.dataset.edited = "1";
+    if (field.name !== "url" || !form?.elements.root) return;
+    const root = form.elements.root;
+    const url = field.value.trim();
+    if (root.dataset.edited || (root.value && root.value !== root.dataset.suggested)) return;
+    if (!/^https?:\/\/[^/]/i.test(url)) return;
+    const plain = url.split(/[?#]/)[0];
+    root.value = plain.indexOf("/", 8) < 0 ? `${plain}/` : plain.slice(0, plain.lastIndexOf("/") + 1);
+    root.dataset.suggested = root.value;
+    root.dispatchEvent(new Event("change", { bubbles: true }));
+  });
+
+  /* ---- htmx: what it must not do by itself ---- */
+  document.addEventListener("htmx:beforeRequest", (event) => {
+    const door = event.detail.elt;
+    if (event.detail.target?.id === "dialog" && !door.closest("#dialog")) opener = door;
+  });
+  document.addEventListener("htmx:afterSwap", (event) => {
+    const target = event.detail.target;
+    if (target?.id === "dialog") {
+      document.body.dataset.title ||= document.title;
+      openDialog(target);
+    }
+  });
+  document.addEventListener("htmx:responseError", (event) => {
+    const code = event.detail.xhr.status;
+    if (code === 401 || code === 403) say("You were signed out or may not do this. Reload the page.", "bad");
+    else say(`The server answered with an error (${code}). Nothing was changed on this page.`, "bad");
+  });
+  document.addEventListener("htmx:sendError", () => say("The server does not answer. Check the connection.", "bad"));
+})();
