@@ -4,6 +4,8 @@ from typing import Any
 
 import pytest
 
+pytest_plugins = ["tests.people", "tests.requirements"]
+
 
 @pytest.fixture
 def everywhere(db: Any, django_db_blocker: Any) -> None:

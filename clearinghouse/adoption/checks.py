@@ -1,0 +1,99 @@
+"""Owns: whether a database can be used at all, in one sentence a person can act on. Changes nothing.
+
+Called by: `prepare`; doctor may ask the same.
+"""
+
+import os
+import sqlite3
+import threading
+from pathlib import Path
+from typing import Any
+
+from django.db import Error, connections
+
+# A look at the whole file; a large one is looked at for this long at each start, `doctor` takes its time.
+QUICK_SECONDS = 0.5
+_HEADER = b"SQLite format 3\0"
+
+
+class Unusable(Exception):
+    """The database cannot be used; the sentence says which, why, and what to do."""
+
+
+def check(alias: str, *, seconds: float = QUICK_SECONDS) -> None:
+    """Raises Unusable for a file or folder that cannot be written, a damaged file, a server that does not answer."""
+    connection: Any = connections[alias]
+    if connection.vendor == "sqlite" and not connection.is_in_memory_db():
+        check_file(alias, Path(connection.settings_dict["NAME"]), seconds=seconds)
+    try:
+        connection.ensure_connection()
+    except Error as error:
+        raise Unusable(f"{alias}: cannot connect to {_place(connection)}: {_first_line(error)}") from error
+
+
+def check_file(alias: str, path: Path, *, seconds: float = QUICK_SECONDS) -> None:
+    """The same for a file of SQLite; one that does not exist yet is fine."""
+    _check_folder(alias, path)
+    if path.exists():
+        _check_head(alias, path)
+        _check_content(alias, path, seconds)
+
+
+def _check_folder(alias: str, path: Path) -> None:
+    folder = path.parent
+    if not os.path.isdir(folder):
+        raise Unusable(
+            f"{alias}: the folder {folder} does not exist or cannot be entered; make it or change the address"
+        )
+    if not os.access(folder, os.W_OK | os.X_OK, effective_ids=True) or _is_read_only(folder):
+        raise Unusable(f"{alias}: the folder {folder} cannot be written by this user; SQLite writes beside {path.name}")
+
+
+def _is_read_only(folder: Path) -> bool:
+    return bool(os.statvfs(folder).f_flag & os.ST_RDONLY)
+
+
+def _check_head(alias: str, path: Path) -> None:
+    if not path.is_file():
+        raise Unusable(f"{alias}: {path} is not a file")
+    try:
+        with path.open("r+b") as file:
+            head = file.read(len(_HEADER))
+    except OSError as error:
+        raise Unusable(f"{alias}: {path} cannot be read and written by this user ({error.strerror})") from error
+    if head and head != _HEADER:
+        raise Unusable(f"{alias}: {path} is not an SQLite database, or its beginning is damaged; {_left_alone()}")
+
+
+def _check_content(alias: str, path: Path, seconds: float) -> None:
+    connection = sqlite3.connect(path, timeout=20)
+    alarm = threading.Timer(seconds, connection.interrupt)
+    alarm.start()
+    try:
+        found = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
+    except sqlite3.DatabaseError as error:
+        found = str(error)
+    finally:
+        alarm.cancel()
+        alarm.join()
+        connection.close()
+    if "interrupted" in found:
+        return
+    if found != "ok":
+        raise Unusable(f"{alias}: {path} is damaged ({_first_line(found)}); {_left_alone()}")
+
+
+def _left_alone() -> str:
+    return "it was left as it is; restore it from a backup, or move it away to start anew"
+
+
+def _place(connection: Any) -> str:
+    told = connection.settings_dict
+    if connection.vendor == "sqlite":
+        return str(told["NAME"])
+    where = told["HOST"] or told["OPTIONS"].get("host") or "this machine"
+    return f"{told['NAME']} on {where}"
+
+
+def _first_line(error: object) -> str:
+    return next(iter(str(error).strip().splitlines()), type(error).__name__)

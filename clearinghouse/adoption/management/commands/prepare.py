@@ -1,0 +1,41 @@
+"""manage.py prepare: creates or adopts and migrates all four databases; safe to repeat."""
+
+from typing import Any
+
+from django.db import Error
+
+from clearinghouse import databases
+from clearinghouse.adoption import prepare, results
+from clearinghouse.adoption.checks import Unusable
+from clearinghouse.adoption.dialects.create_table import Unreadable
+from clearinghouse.commands import Command as HouseCommand
+from clearinghouse.commands import Stop
+
+ALIASES = (databases.DEFAULT, databases.WEBCRAWL, databases.PRIMARY, databases.BACKUP)
+
+
+class Command(HouseCommand):
+    help = "Create or adopt and migrate all four databases; safe to repeat, and to kill at any moment."
+
+    def work(self, **options: Any) -> dict[str, Any]:
+        done, failed = [], []
+        for alias in ALIASES:
+            try:
+                done.append(prepare.prepare(alias))
+            except (Unusable, results.TwoSetsOfResults, Unreadable) as error:
+                failed.append(str(error))
+            except Error as error:
+                failed.append(f"{alias}: {str(error).strip().splitlines()[0]}")
+            else:
+                self._tell(done[-1])
+        if failed:
+            raise Stop("; ".join(failed))
+        new = any(one.alias == databases.WEBCRAWL and one.state == prepare.CREATED for one in done)
+        results.start_webcrawl_above_targets(new=new)
+        return {"databases": [{"alias": one.alias, "state": one.state} for one in done]}
+
+    def _tell(self, one: prepare.Prepared) -> None:
+        kept = f" ({len(one.tables)} tables, {one.rows} rows kept)" if one.state == prepare.ADOPTED else ""
+        self.say(f"{one.alias:<9} {one.state}{kept}")
+        for note in one.notes:
+            self.say(f"          {note}")

@@ -1,0 +1,116 @@
+"""Owns: the order in which one database is made usable. Called by: the command `prepare`.
+
+Looks first and writes only what is missing. The tables of one database are made, adopted or migrated in one
+transaction: a process killed in it leaves the database as it was. What follows continues where it stopped.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.apps import apps
+from django.core.management.sql import emit_post_migrate_signal, emit_pre_migrate_signal
+from django.db import connections, transaction
+
+from clearinghouse.databases import DEFAULT, TARGETS
+
+from . import checks, passwords, results, seeds, standing, views
+from .dialects import dialect
+from .executor import AdoptingExecutor
+from .locks import alone_with
+
+CREATED, ADOPTED, MIGRATED, UP_TO_DATE = "created", "adopted", "migrated", "up to date"
+
+
+@dataclass
+class Prepared:
+    """What was done to one database; notes are sentences for a person."""
+
+    alias: str
+    state: str = UP_TO_DATE
+    tables: list[str] = field(default_factory=list)
+    rows: int = 0
+    notes: list[str] = field(default_factory=list)
+
+
+def prepare(alias: str) -> Prepared:
+    """Create, adopt, migrate or leave one database. Raises checks.Unusable with a sentence."""
+    checks.check(alias)
+    done = Prepared(alias)
+    connection = connections[alias]
+    with alone_with(alias):
+        dialect(connection).erase_deleted(connection)
+        if results_stand_as_tables(alias) or plan_of(alias):
+            _make_tables(done)
+        views.create_views(alias)
+        seeds.seed(alias)
+        _fill(done)
+        if done.state != UP_TO_DATE or done.notes:
+            dialect(connection).flush(connection)
+    return done
+
+
+def results_stand_as_tables(alias: str) -> bool:
+    return bool(set(views.NAMES) & set(standing.tables(connections[alias])))
+
+
+def plan_of(alias: str) -> list[Any]:
+    executor = AdoptingExecutor(connections[alias], lambda _: None)
+    return executor.migration_plan(executor.loader.graph.leaf_nodes())
+
+
+def _make_tables(done: Prepared) -> None:
+    alias = done.alias
+    empty = standing.is_empty(alias)
+    connection = connections[alias]
+    with _one_transaction(alias, done):
+        aside = results.put_aside(alias)
+        executor = AdoptingExecutor(connection, lambda tables: views.take_down(alias, tables))
+        executor.loader.check_consistent_history(connection)
+        plan = executor.migration_plan(executor.loader.graph.leaf_nodes())
+        emit_pre_migrate_signal(0, False, alias, plan=plan)
+        state = executor.migrate(executor.loader.graph.leaf_nodes(), plan)
+        done.tables = [*executor.adopted, *aside]
+        done.rows = sum(standing.count(connection, table) for table in done.tables)
+        emit_post_migrate_signal(0, False, alias, apps=state.apps, plan=plan)
+    done.notes += executor.notes
+    done.state = CREATED if empty else ADOPTED if done.tables else MIGRATED
+
+
+@contextmanager
+def _one_transaction(alias: str, done: Prepared) -> Iterator[None]:
+    """All or nothing, also of SQLite's schema, whose foreign keys must be off before the transaction begins."""
+    connection: Any = connections[alias]
+    connection.disable_constraint_checking()
+    check = connection.check_constraints
+    if dangling := dialect(connection).dangling(connection):
+        done.notes.append(f"{dangling} rows refer to rows that do not exist; they were kept as they are")
+        # The schema editor would refuse every migration because of rows that have always been so.
+        connection.check_constraints = lambda table_names=None: None
+    try:
+        with transaction.atomic(using=alias):
+            yield
+    finally:
+        connection.check_constraints = check
+        connection.enable_constraint_checking()
+
+
+def _fill(done: Prepared) -> None:
+    """What needs no change of tables: passwords, old results, page types. Safe to repeat."""
+    for config in apps.get_app_configs():
+        # A room above this one completes its own rows: fill_adopted(alias) -> sentences, safe to repeat.
+        done.notes += getattr(config, "fill_adopted", _nothing)(done.alias)
+    if done.alias == DEFAULT:
+        sealed, refused = passwords.seal_plain()
+        done.notes += [f"sealed {sealed} plain passwords of crawl points"] if sealed else []
+        done.notes += refused
+    if done.alias in TARGETS.values():
+        pages = results.load_before(done.alias)
+        done.notes += [f"loaded {pages} earlier results as generation 1"] if pages else []
+    if done.state == ADOPTED:
+        done.notes += seeds.page_types_named_otherwise(done.alias)
+
+
+def _nothing(alias: str) -> list[str]:
+    return []

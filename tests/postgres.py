@@ -1,0 +1,106 @@
+"""A throw-away PostgreSQL for tests: its own folder, its own unix socket, no network port, no fsync.
+
+`from tests.postgres import postgres` makes the fixture known to a test module; it gives a Server, whose
+url(name) makes an empty database and names it as CLEARINGHOUSE_DB… wants it.
+"""
+
+import os
+import pwd
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from glob import glob
+from itertools import count
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from tests.requirements import need
+
+_FOLDERS = "/usr/lib/postgresql/*/bin"
+_PORT = 5432  # only part of the socket's name
+_numbers = count(1)
+
+
+class Server:
+    """A running cluster; stop() ends it and removes its folder."""
+
+    def __init__(self, programs: Path) -> None:
+        self.programs = programs
+        self.folder = Path(tempfile.mkdtemp(prefix="ch-pg-", dir="/tmp"))
+        self._account = _account()
+        if self._account:
+            os.chown(self.folder, self._account.pw_uid, self._account.pw_gid)
+        made = ("-D", self._data, "-U", "tester", "-A", "trust", "-E", "UTF8", "--no-sync", "--locale=C")
+        self._program("initdb", *made)
+        options = f"-k {self.folder} -p {_PORT} -c listen_addresses='' -c fsync=off -c full_page_writes=off"
+        self._program("pg_ctl", "-D", self._data, "-w", "-l", str(self.folder / "log"), "-o", options, "start")
+
+    @property
+    def _data(self) -> str:
+        return str(self.folder / "data")
+
+    def url(self, name: str = "") -> str:
+        """The address of a new, empty database."""
+        name = name or f"test_{next(_numbers)}"
+        self.execute(f'CREATE DATABASE "{name}"', database="postgres")
+        return f"postgres://tester@/{name}?host={self.folder}&port={_PORT}"
+
+    def connect(self, database: str) -> psycopg.Connection:
+        return psycopg.connect(host=str(self.folder), port=_PORT, user="tester", dbname=database, autocommit=True)
+
+    def execute(self, sql: str, *, database: str) -> list[tuple]:
+        with self.connect(database) as connection:
+            cursor = connection.execute(sql)
+            return cursor.fetchall() if cursor.description else []
+
+    def stop(self) -> None:
+        self._program("pg_ctl", "-D", self._data, "-w", "-m", "immediate", "stop")
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _program(self, name: str, *arguments: str) -> None:
+        account = self._account
+        person = {"user": account.pw_uid, "group": account.pw_gid, "extra_groups": []} if account else {}
+        done = subprocess.run(
+            [self.programs / name, *arguments],
+            cwd=self.folder,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE if name == "initdb" else subprocess.DEVNULL,
+            env={"PATH": os.environ.get("PATH", ""), "LC_ALL": "C", "TZ": "UTC"},
+            timeout=120,
+            check=False,
+            **person,
+        )
+        if done.returncode:
+            log = self.folder / "log"
+            told = (done.stderr or b"").decode() + (log.read_text() if log.exists() else "")
+            raise RuntimeError(f"{name} failed: {told}")
+
+
+def _account() -> pwd.struct_passwd | None:
+    """PostgreSQL refuses to run as root; `nobody` has no rights at all."""
+    return pwd.getpwnam("nobody") if os.geteuid() == 0 else None
+
+
+def programs() -> Path | None:
+    """The folder with initdb, pg_ctl and postgres: the newest of Debian's, or the one on the PATH."""
+    on_path = shutil.which("initdb")
+    found = sorted(map(Path, glob(_FOLDERS)), key=lambda folder: float(folder.parent.name), reverse=True)
+    folders = [*found, *([Path(on_path).resolve().parent] if on_path else [])]
+    wanted = ("initdb", "pg_ctl", "postgres")
+    return next((folder for folder in folders if all((folder / name).exists() for name in wanted)), None)
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[Server]:
+    folder = programs()
+    need("postgres", folder is not None, "initdb, pg_ctl and postgres are not installed")
+    assert folder is not None
+    server = Server(folder)
+    try:
+        yield server
+    finally:
+        server.stop()
