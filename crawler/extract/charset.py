@@ -1,0 +1,248 @@
+"""Charsets, in the order of the WHATWG standards: byte order mark, HTTP header, what the page says, then a guess."""
+
+import codecs
+import logging
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+from urllib.parse import quote
+
+from bs4.dammit import UnicodeDammit
+
+from .labels import CODECS, encoding_of
+
+logging.getLogger("bs4.dammit").setLevel(logging.ERROR)  # it warns of every page with a broken character
+_PRESCANNED = 1024  # bytes in which a page must name its charset
+_GUESSED = 8_000
+_PRESCANNED_LATE = 64_000
+_FALLBACK = "windows-1252"
+_WHITE = b"\t\n\x0c\r "
+_SPACE_OR_SLASH = _WHITE + b"/"
+_XML_DECLARATION = re.compile(rb"""<\?xml[^>]*?\sencoding[\t\n\r ]*=[\t\n\r ]*["']([A-Za-z0-9._\-]+)["']""")
+# How nearly every page begins; reading it byte by byte costs twenty times as much.
+_PLAIN_PAGE = re.compile(
+    rb"""\s*(?:<!DOCTYPE html>)?\s*(?:<html(?:\s+[a-z:\-]+="[^"<>]*")*\s*>)?\s*(?:<head>)?\s*"""
+    rb"""<meta charset="([A-Za-z0-9\-]+)"\s*/?>""",
+    re.IGNORECASE,
+)
+_CHARSET = re.compile(rb"charset[\t\n\x0c\r ]*=[\t\n\x0c\r ]*", re.IGNORECASE)
+_TAG = re.compile(rb"</?[A-Za-z]")
+_UTF16 = {"utf-16be", "utf-16le"}
+
+
+class _EndOfBytes(Exception):
+    """The bytes end inside a tag: what it seemed to say does not count."""
+
+
+def _as_control(problem: UnicodeError) -> tuple[str, int]:
+    """The bytes that Python's windows-1252 leaves out are control characters in the standard."""
+    if not isinstance(problem, UnicodeDecodeError):
+        raise problem
+    return problem.object[problem.start : problem.end].decode("latin-1"), problem.end
+
+
+codecs.register_error("c1_controls", _as_control)
+
+
+class _Attribute(NamedTuple):
+    name: bytes
+    value: bytes
+    end: int
+
+
+def as_utf8(body: bytes, declared: str = "") -> tuple[bytes, str]:
+    """The body as valid UTF-8 without byte order mark, and the name of the charset it was in."""
+    name = detect(body, declared)
+    body = _without_mark(body, name)
+    if name == "utf-8" or body.isascii():
+        try:
+            body.decode()
+            return body, name
+        except UnicodeDecodeError:
+            return body.decode("utf-8", "replace").encode(), name
+    return _decoded(body, name).encode("utf-8", "replace"), name
+
+
+def query_bytes(href: str, name: str) -> str:
+    """A link with its query escaped in the page's own charset, as browsers send it (the path is always UTF-8)."""
+    if href.isascii() or "?" not in href:
+        return href
+    before, mark, query = href.partition("?")
+    query, hash_mark, fragment = query.partition("#")
+    codec = CODECS.get(name, "utf-8")
+    escaped = "".join(
+        character if character.isascii() else quote(character.encode(codec, "xmlcharrefreplace")) for character in query
+    )
+    return before + mark + escaped + hash_mark + fragment
+
+
+def detect(body: bytes, declared: str = "") -> str:
+    """The charset of a page's bytes; `declared` is the label of its Content-Type, if it has one."""
+    if body.startswith(b"\xef\xbb\xbf"):
+        return "utf-8"
+    if body.startswith(b"\xfe\xff"):
+        return "utf-16be"
+    if body.startswith(b"\xff\xfe"):
+        return "utf-16le"
+    return (encoding_of(declared) if declared else "") or prescan(body[:_PRESCANNED]) or _late(body) or _guess(body)
+
+
+def prescan(beginning: bytes) -> str:
+    """The charset named by a meta tag or an XML declaration in the first bytes; empty for none."""
+    if beginning.startswith(b"<\0?\0x\0"):
+        return "utf-16le"
+    if beginning.startswith(b"\0<\0?\0x"):
+        return "utf-16be"
+    plain = _PLAIN_PAGE.match(beginning)
+    try:
+        found = encoding_of(plain[1].decode("ascii")) if plain is not None else next(_metas(beginning), "")
+    except _EndOfBytes:
+        found = ""
+    if not found:
+        declaration = _XML_DECLARATION.match(beginning.lstrip(_WHITE))
+        found = encoding_of(declaration[1].decode("ascii")) if declaration else ""
+    if found in _UTF16:
+        return "utf-8"  # the label itself was readable as ASCII, so it is wrong
+    return _FALLBACK if found == "x-user-defined" else found
+
+
+def _metas(data: bytes) -> Iterator[str]:
+    """The charsets that meta tags name, in order: the standard's "prescan a byte stream"."""
+    position = 0
+    while (position := data.find(b"<", position)) >= 0:
+        if data.startswith(b"<!--", position):
+            end = data.find(b"-->", position + 2)
+            if end < 0:
+                return
+            position = end + 3
+        elif data[position : position + 5].lower() == b"<meta" and data[position + 5 : position + 6] in _ENDS_OF_META:
+            name, position = _meta(data, position + 5)
+            if name:
+                yield name
+        elif _TAG.match(data, position):
+            position = _skip_tag(data, position)
+        elif data[position + 1 : position + 2] in (b"!", b"/", b"?"):
+            position = data.find(b">", position)
+            if position < 0:
+                return
+        else:
+            position += 1
+
+
+_ENDS_OF_META = tuple(_SPACE_OR_SLASH[index : index + 1] for index in range(len(_SPACE_OR_SLASH)))
+
+
+def _meta(data: bytes, position: int) -> tuple[str, int]:
+    """The charset one meta tag names, and where its attributes end."""
+    seen: set[bytes] = set()
+    pragma, need_pragma, charset = False, None, ""
+    while (attribute := _attribute(data, position)) is not None:
+        position = attribute.end
+        if attribute.name in seen:
+            continue
+        seen.add(attribute.name)
+        if attribute.name == b"http-equiv":
+            pragma = attribute.value == b"content-type"
+        elif attribute.name == b"content" and not charset:
+            charset = _charset_in(attribute.value)
+            need_pragma = True if charset else need_pragma
+        elif attribute.name == b"charset":
+            charset, need_pragma = encoding_of(attribute.value.decode("latin-1")), False
+    if need_pragma is None or (need_pragma and not pragma):
+        return "", position
+    return charset, position
+
+
+def _charset_in(content: bytes) -> str:
+    """The standard's "extracting a character encoding from a meta element"."""
+    found = _CHARSET.search(content)
+    if found is None:
+        return ""
+    rest = content[found.end() :]
+    if rest[:1] in (b'"', b"'"):
+        end = rest.find(rest[:1], 1)
+        return encoding_of(rest[1:end].decode("latin-1")) if end > 0 else ""
+    return encoding_of(re.split(rb"[\t\n\x0c\r ;]", rest, maxsplit=1)[0].decode("latin-1"))
+
+
+def _skip_tag(data: bytes, position: int) -> int:
+    """Behind the attributes of the tag that begins here."""
+    while position < len(data) and data[position] not in _WHITE + b">":
+        position += 1
+    while (attribute := _attribute(data, position)) is not None:
+        position = attribute.end
+    return position
+
+
+def _attribute(data: bytes, position: int) -> _Attribute | None:
+    """The standard's "get an attribute", names and values in lower case; None at the end of the tag."""
+    size = len(data)
+    position = _behind(_SPACE_OR_SLASH, data, position)
+    if data[position] == 0x3E:
+        return None
+    start = position
+    while data[position] not in b"=/>" + _WHITE or (data[position] == 0x3D and position == start):
+        position = _next(position, size)
+    name = data[start:position].lower()
+    position = _behind(_WHITE, data, position)
+    if data[position] != 0x3D:
+        return _Attribute(name, b"", position)
+    position = _behind(_WHITE, data, position + 1)
+    if data[position] in b"\"'":
+        end = data.find(data[position : position + 1], position + 1)
+        if end < 0:
+            raise _EndOfBytes
+        return _Attribute(name, data[position + 1 : end].lower(), end + 1)
+    start = position
+    while data[position] not in b">" + _WHITE:
+        position = _next(position, size)
+    return _Attribute(name, data[start:position].lower(), position)
+
+
+def _behind(characters: bytes, data: bytes, position: int) -> int:
+    """The position of the first byte that is none of these."""
+    position -= 1
+    while data[position := _next(position, len(data))] in characters:
+        pass
+    return position
+
+
+def _next(position: int, size: int) -> int:
+    if position + 1 >= size:
+        raise _EndOfBytes
+    return position + 1
+
+
+def _late(body: bytes) -> str:
+    """The charset of a meta tag further down: browsers begin anew when they meet it."""
+    beginning = body[:_PRESCANNED_LATE]
+    return prescan(beginning) if len(body) > _PRESCANNED and b"charset" in beginning.lower() else ""
+
+
+def _guess(body: bytes) -> str:
+    """Nobody said: UTF-8 if it is valid, UTF-16 by its zeros, else what bs4 finds, else the standard's default."""
+    try:
+        body.decode()
+        return _FALLBACK if body.isascii() else "utf-8"
+    except UnicodeDecodeError as problem:
+        if problem.end >= len(body) - 3 and problem.reason == "unexpected end of data":
+            return "utf-8"  # cut in the middle of a character
+    zeros = body[:_PRESCANNED]
+    if zeros[1::2].count(0) > len(zeros) // 4:
+        return "utf-16le"
+    if zeros[0::2].count(0) > len(zeros) // 4:
+        return "utf-16be"
+    return encoding_of(UnicodeDammit(body[:_GUESSED]).original_encoding or "") or _FALLBACK
+
+
+def _without_mark(body: bytes, name: str) -> bytes:
+    if name == "utf-8":
+        return body.removeprefix(b"\xef\xbb\xbf")
+    return body.removeprefix(b"\xfe\xff" if name == "utf-16be" else b"\xff\xfe") if name in _UTF16 else body
+
+
+def _decoded(body: bytes, name: str) -> str:
+    codec = CODECS.get(name)
+    if codec is None:  # the standard's replacement encoding: such bytes are an attack, not text
+        return "\ufffd" if body else ""
+    return body.decode(codec, "c1_controls" if codec == "cp1252" else "replace")

@@ -1,0 +1,134 @@
+"""PDF and office documents, read by a child process with bounded memory and time.
+
+One child serves until it is in trouble: too slow, too large, crashed. Then it is killed and the next document gets a
+new one. A document that cannot be read is kept without its text.
+"""
+
+import atexit
+import json
+import os
+import selectors
+import signal
+import struct
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+from crawler.values import Extracted
+
+from .html import TITLE_AT_MOST
+from .text import keep_text
+
+SECONDS = 8.0  # for one document, starting the child included; below the instance's own watchdog of 10
+_ROOT = Path(__file__).resolve().parent.parent.parent
+_PIPE = 1 << 16
+
+
+class _Trouble(Exception):
+    """The child did not answer as it should."""
+
+
+class _Child:
+    """The process, and the conversation with it."""
+
+    def __init__(self) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "crawler.extract.worker"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            cwd=_ROOT,
+            env={"PATH": os.environ.get("PATH", ""), "PYTHONPATH": str(_ROOT)},  # it needs none of our settings
+            start_new_session=True,  # a terminal's Ctrl-C is for the crawler, which ends it in order
+        )
+        assert self._process.stdin is not None and self._process.stdout is not None
+        self._in, self._out = self._process.stdin.fileno(), self._process.stdout.fileno()
+        os.set_blocking(self._in, False)
+        os.set_blocking(self._out, False)
+
+    def ask(self, type_id: int, data: bytes, until: float) -> dict[str, str]:
+        """Title and text of a document."""
+        self._send(json.dumps({"type": type_id, "size": len(data)}).encode() + b"\n", until)
+        self._send(data, until)
+        (size,) = struct.unpack("<I", self._receive(4, until))
+        answer: dict[str, str] = json.loads(self._receive(size, until))
+        return answer
+
+    def kill(self) -> None:
+        self._process.send_signal(signal.SIGKILL)
+        self._process.communicate()
+
+    def _send(self, data: bytes, until: float) -> None:
+        view = memoryview(data)
+        while view:
+            self._await(self._in, selectors.EVENT_WRITE, until)
+            try:
+                view = view[os.write(self._in, view[:_PIPE]) :]
+            except BrokenPipeError:
+                raise _Trouble from None
+
+    def _receive(self, size: int, until: float) -> bytes:
+        received = bytearray()
+        while len(received) < size:
+            self._await(self._out, selectors.EVENT_READ, until)
+            chunk = os.read(self._out, min(size - len(received), 1 << 20))
+            if not chunk:
+                raise _Trouble
+            received += chunk
+        return bytes(received)
+
+    def _await(self, descriptor: int, event: int, until: float) -> None:
+        with selectors.DefaultSelector() as selector:
+            selector.register(descriptor, event)
+            if not selector.select(max(0.0, until - time.monotonic())):
+                raise _Trouble
+
+
+_child: _Child | None = None
+_turn = threading.Lock()
+
+
+def read_document(body: bytes, page: Extracted) -> Extracted:
+    """Fill `page` from a PDF or office document."""
+    answer = _ask(page.type_id, body)
+    page.title = answer.get("title", "")
+    if len(page.title) > TITLE_AT_MOST:
+        page.title = page.title[:TITLE_AT_MOST]
+        page.flags.append("title_cut")
+    keep_text(answer.get("text", ""), page)
+    if not page.text:
+        page.flags.append("no_text")
+    return page
+
+
+def close() -> None:
+    """End the child, if there is one."""
+    global _child
+    if _child is not None:
+        _child.kill()
+        _child = None
+
+
+def _ask(type_id: int, body: bytes) -> dict[str, str]:
+    global _child
+    with _turn:
+        until = time.monotonic() + SECONDS
+        try:
+            if _child is None:
+                _child = _Child()
+            return _child.ask(type_id, body, until)
+        except (_Trouble, OSError, ValueError):
+            close()
+            return {}
+
+
+def _forget_after_fork() -> None:
+    """A forked process must not talk to its parent's child."""
+    global _child, _turn
+    _child, _turn = None, threading.Lock()
+
+
+os.register_at_fork(after_in_child=_forget_after_fork)
+atexit.register(close)

@@ -1,0 +1,66 @@
+"""What is gathered on the way through a page, and how its elements are read: the same for both readers of HTML."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from .refresh import parse_refresh
+
+Get = Callable[[str], str | None]  # an element's attributes, by name
+
+HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
+_RELATIONS = frozenset({"next", "alternate", "canonical"})  # of link elements, those that lead to pages
+_ROBOTS = ("robots", "clearinghousewebcrawl")
+
+
+@dataclass(slots=True)
+class Found:
+    title: str | None = None
+    base: str | None = None
+    metas: list[tuple[str, str]] = field(default_factory=list)
+    headings: list[str] = field(default_factory=list)
+    links: list[tuple[str, str, bool]] = field(default_factory=list)  # address as written, anchor text, nofollow
+    canonical: str = ""
+    robots: list[str] = field(default_factory=list)
+    language: str = ""
+
+
+def is_nofollow(get: Get) -> bool:
+    relation = get("rel")
+    return relation is not None and "nofollow" in relation.lower().split()
+
+
+def note_meta(get: Get, found: Found) -> None:
+    content, equivalent = get("content"), get("http-equiv")
+    name = get("name") or get("property") or get("itemprop") or equivalent
+    if name is None or content is None:
+        return
+    found.metas.append((name, content))
+    if equivalent is not None and equivalent.strip().lower() == "refresh":
+        refresh = parse_refresh(content)
+        if refresh is not None and refresh[1].strip():
+            found.links.append((refresh[1], "", False))
+    elif name.strip().lower() in _ROBOTS:
+        found.robots.append(content)
+
+
+def note_link(tag: str, get: Get, found: Found) -> None:
+    """An element other than <a> that leads to a page: link, area, frame, iframe."""
+    if tag == "link":
+        _note_relation(get, found)
+    elif tag == "area":
+        href = get("href")
+        if href is not None:
+            found.links.append((href, get("alt") or "", is_nofollow(get)))
+    else:
+        source = get("src")
+        if source and source.strip():
+            found.links.append((source, get("title") or get("name") or "", False))
+
+
+def _note_relation(get: Get, found: Found) -> None:
+    href, relations = get("href"), (get("rel") or "").lower().split()
+    if href is None or _RELATIONS.isdisjoint(relations) or "stylesheet" in relations:
+        return
+    if "canonical" in relations and not found.canonical:
+        found.canonical = href
+    found.links.append((href, get("title") or "", "nofollow" in relations))

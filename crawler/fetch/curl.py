@@ -1,0 +1,147 @@
+"""Getting pages over http and https with libcurl's multi interface: thousands of transfers in one thread.
+
+Never follows a redirect, never raises for trouble of a network or a server: the answer carries the reason.
+"""
+
+import importlib.metadata
+import select
+import time
+from collections import deque
+
+import pycurl
+
+from clearinghouse import env
+from crawler.values import USER_AGENT, Fetched, Request
+
+from .transfer import Transfer
+
+_IDLE_HANDLES = 256
+
+
+def user_agent() -> str:
+    """How the crawler names itself; the contact lets site owners reach the people who run it."""
+    version = importlib.metadata.version("clearinghouse-web-crawl")
+    contact = env.text("CONTACT")
+    return f"{USER_AGENT}/{version}" + (f" (+{contact})" if contact else "")
+
+
+class Fetcher:
+    """Many GETs at once. One thread uses it: start some, then wait for whichever ends.
+
+    Start no more than `max_connections` at a time: what waits for a connection inside libcurl spends its deadline.
+    """
+
+    def __init__(self, max_connections: int = 1024) -> None:
+        self._agent = user_agent()
+        self._epoll = select.epoll()
+        self._due: float | None = None
+        self._active: dict[pycurl.Curl, Transfer] = {}
+        self._idle: list[Transfer] = []
+        self._refused: deque[Fetched] = deque()
+        self._multi = pycurl.CurlMulti()
+        self._multi.setopt(pycurl.M_SOCKETFUNCTION, self._watch)
+        self._multi.setopt(pycurl.M_TIMERFUNCTION, self._set_timer)
+        self._multi.setopt(pycurl.M_MAXCONNECTS, max_connections)
+        self._multi.setopt(pycurl.M_MAX_TOTAL_CONNECTIONS, max_connections)
+
+    def start(self, request: Request) -> None:
+        """Begin a GET; its answer comes out of a later wait()."""
+        transfer = self._idle.pop() if self._idle else Transfer(self._agent)
+        refusal = transfer.begin(request)
+        if refusal is not None:
+            self._refused.append(refusal)
+            self._idle.append(transfer)
+            return
+        self._active[transfer.handle] = transfer
+        self._multi.add_handle(transfer.handle)
+
+    def active(self) -> int:
+        """How many were started and have not come out of wait()."""
+        return len(self._active) + len(self._refused)
+
+    def wait(self, seconds: float) -> list[Fetched]:
+        """The answers that are ready; waits for the first one, but no longer than this."""
+        until = time.monotonic() + seconds
+        answers = self._ended()
+        while not answers:
+            now = time.monotonic()
+            pause = until - now
+            if self._due is not None:
+                pause = min(pause, self._due - now)
+            self._act(self._epoll.poll(max(pause, 0.0), 256) if self._active else self._rest(pause))
+            answers = self._ended()
+            if time.monotonic() >= until:
+                break
+        return answers
+
+    def close(self) -> None:
+        """Drop everything under way."""
+        for handle, transfer in self._active.items():
+            self._multi.remove_handle(handle)
+            transfer.close()
+        for transfer in self._idle:
+            transfer.close()
+        self._active.clear()
+        self._idle.clear()
+        self._multi.close()
+        self._epoll.close()
+
+    def _act(self, events: list[tuple[int, int]]) -> None:
+        """Let libcurl do what the sockets and its own clock ask for."""
+        for descriptor, event in events:
+            action = 0
+            if event & (select.EPOLLIN | select.EPOLLHUP | select.EPOLLERR):
+                action |= pycurl.CSELECT_IN
+            if event & (select.EPOLLOUT | select.EPOLLERR):
+                action |= pycurl.CSELECT_OUT
+            self._multi.socket_action(descriptor, action)
+        if self._due is not None and time.monotonic() >= self._due:
+            self._due = None
+            self._multi.socket_action(pycurl.SOCKET_TIMEOUT, 0)
+
+    def _rest(self, seconds: float) -> list[tuple[int, int]]:
+        time.sleep(max(min(seconds, 0.05), 0.0))
+        return []
+
+    def _ended(self) -> list[Fetched]:
+        answers: list[Fetched] = []
+        while self._refused:
+            answers.append(self._refused.popleft())
+        left = 1
+        while left:
+            left, good, bad = self._multi.info_read(256)
+            answers.extend(self._finish(handle, 0, "") for handle in good)
+            for handle, code, message in bad:
+                if self._active[handle].begin_again(message):
+                    self._multi.remove_handle(handle)
+                    self._multi.add_handle(handle)
+                else:
+                    answers.append(self._finish(handle, code, message))
+        return answers
+
+    def _finish(self, handle: pycurl.Curl, code: int, message: str) -> Fetched:
+        self._multi.remove_handle(handle)
+        transfer = self._active.pop(handle)
+        answer = transfer.finish(code, message)
+        if transfer.reusable and len(self._idle) < _IDLE_HANDLES:
+            self._idle.append(transfer)
+        else:
+            transfer.close()
+        return answer
+
+    def _watch(self, what: int, descriptor: int, _multi: pycurl.CurlMulti, known: object) -> None:
+        """libcurl says which sockets it waits for."""
+        if what == pycurl.POLL_REMOVE:
+            try:
+                self._epoll.unregister(descriptor)
+            except (OSError, ValueError):
+                return  # closed already: the kernel has forgotten it by itself
+            return
+        mask = (select.EPOLLIN if what & pycurl.POLL_IN else 0) | (select.EPOLLOUT if what & pycurl.POLL_OUT else 0)
+        try:
+            self._epoll.modify(descriptor, mask)
+        except FileNotFoundError:
+            self._epoll.register(descriptor, mask)
+
+    def _set_timer(self, milliseconds: int) -> None:
+        self._due = None if milliseconds < 0 else time.monotonic() + milliseconds / 1000

@@ -1,0 +1,208 @@
+"""The judgement of an address: every check that is made when a link is found, in one place. Pure.
+
+Crawler, explainer, preview and the oracle of the tests ask the same functions, so they cannot disagree.
+"""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from clearinghouse.addresses import Address, Refusal
+from clearinghouse.addresses.networks import port_allowed
+from clearinghouse.addresses.parse import parse
+from clearinghouse.addresses.patterns import Exclude, compile_exclude
+from clearinghouse.addresses.roots import canonical_root
+from crawler.policy.identity import identify
+from crawler.policy.traps import suspicion
+from crawler.values import PointSettings, Snapshot
+
+# The reasons in check order: of several verdicts about one URL, the furthest down this list stands in the ledger.
+CHECK_ORDER = (
+    "bad_address", "too_long", "scheme_not_allowed", "port_not_allowed", "trap_suspected", "outside_root",
+    "excluded", "nofollow", "too_deep", "point_deactivated", "run_limit", "address_refused", "robots_disallowed",
+    "page_limit",
+)  # fmt: skip
+_CHECKS = {
+    "address": ("bad_address", "too_long"), "scheme": ("scheme_not_allowed",), "port": ("port_not_allowed",),
+    "traps": ("trap_suspected",), "root": ("outside_root",), "exclude": ("excluded",), "nofollow": ("nofollow",),
+    "depth": ("too_deep",), "deactivation": ("point_deactivated",), "run limit": ("run_limit",),
+    "network": ("address_refused",), "robots": ("robots_disallowed",), "maximum": ("page_limit",),
+}  # fmt: skip
+_ASKED_LATER = {"depth", "deactivation", "run limit", "network", "robots", "maximum"}
+_RANK = {reason: rank for rank, reason in enumerate(CHECK_ORDER)}
+_DEFAULTS = PointSettings(id=0, url="", root="")  # how a URL is read that no crawl point owns
+
+
+class Judged(NamedTuple):
+    """What one raw link comes to, for all active crawl points of the document."""
+
+    url: str  # the identity: canonical, options of the owner applied; the raw text when it is no web address
+    address: Address | None
+    owner: int  # id of the crawl point as which the URL is read, 0 for none
+    refusals: dict[int, Refusal | None]  # by crawl point id; None = may be queued for it (depth aside)
+
+
+class TraceLine(NamedTuple):
+    check: str
+    result: str  # pass, stop, idle
+    detail: str
+
+
+class _Point(NamedTuple):
+    settings: PointSettings
+    root: str
+    other_root: str  # the same root with the other scheme, when both count as one
+    outside: Refusal
+
+
+class Rules:
+    """The rules of one snapshot, made ready once."""
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        self.points = [_prepared(point) for point in sorted(snapshot.points, key=lambda p: p.id) if point.active]
+        self._settings = {point.settings.id: point.settings for point in self.points}
+        # The longest root first, ties to the lowest id: the first that matches is the owner.
+        self._by_root = sorted(self.points, key=lambda point: (-len(point.root), point.settings.id))
+        compiled = map(compile_exclude, snapshot.excludes)
+        self.excludes: list[Exclude] = [exclude for exclude in compiled if not isinstance(exclude, Refusal)]
+
+    def owner(self, address: Address) -> PointSettings | None:
+        """The crawl point as which this address is read: longest root on the canonical URL, before its options."""
+        href = address.href
+        for point in self._by_root:
+            if _under(href, point):
+                return point.settings
+        return None
+
+    def identity(self, address: Address) -> tuple[Address, PointSettings | None]:
+        """The page an address names, and as whom it is read: both depend on the result alone, however it was found."""
+        owner = self.owner(address)
+        while owner is not None:
+            named = identify(address, owner)
+            if named is address:
+                break
+            address, owner = named, self.owner(named)  # ends: an owner's root never gets shorter
+        return address, owner
+
+    def verdicts(self, href: str, nofollow: bool = False, page_nofollow: bool = False) -> Judged:
+        """Judge one link for every crawl point at once. A page's own nofollow always counts, a link's by option."""
+        parsed = parse(href)
+        if isinstance(parsed, Refusal):
+            return Judged(href, None, 0, dict.fromkeys(self._settings, parsed))
+        address, owner = self.identity(parsed)
+        early = _early(address, owner)
+        if early is not None:
+            return Judged(address.href, address, owner.id if owner else 0, dict.fromkeys(self._settings, early))
+        late = self._late(address, owner, nofollow, page_nofollow)
+        refusals = {point.settings.id: late if _under(address.href, point) else point.outside for point in self.points}
+        return Judged(address.href, address, owner.id if owner else 0, refusals)
+
+    def judge_link(
+        self, address: Address, point: PointSettings, nofollow: bool = False, page_nofollow: bool = False
+    ) -> Refusal | None:
+        """Judge an address for one crawl point."""
+        judged = self.verdicts(address.href, nofollow, page_nofollow)
+        return judged.refusals.get(point.id, Refusal("point_deactivated"))
+
+    def trace(
+        self, url: str, found_depth: int | None = None, nofollow: bool = False, robots: tuple[bool, str] | None = None
+    ) -> list[TraceLine]:
+        """Every check in order, with its result, for the crawl point that gets furthest: the explainer's answer."""
+        judged = self.verdicts(url, nofollow)
+        point = self._furthest(judged)
+        refusal = judged.refusals.get(point.id) if point else None
+        if refusal is None and point and found_depth is not None:
+            refusal = too_deep(point, found_depth)
+        if refusal is None and robots is not None and not robots[0]:
+            refusal = Refusal("robots_disallowed", robots[1])
+        details = self._details(judged, point, found_depth, robots)
+        return _lines(refusal, details)
+
+    def _furthest(self, judged: Judged) -> PointSettings | None:
+        """The crawl point whose verdict stands: the owner when the URL is free for several."""
+        best = [p for p, refusal in judged.refusals.items() if refusal is first_blocking(judged.refusals.values())]
+        return self._settings.get(judged.owner if judged.owner in best else min(best, default=0))
+
+    def _details(
+        self, judged: Judged, point: PointSettings | None, depth: int | None, robots: tuple[bool, str] | None
+    ) -> dict[str, str]:
+        address = judged.address
+        details = {"address": judged.url}
+        if address is not None:
+            details |= {"scheme": address.scheme, "port": str(address.port)}
+        if point is not None:
+            details["root"] = point.root
+        if self.excludes:
+            details["exclude"] = f"{len(self.excludes)} exclude URLs of the document"
+        if point is not None and depth is not None:
+            details["depth"] = f"depth {depth} of {point.depth}"
+        if robots is not None:
+            details["robots"] = robots[1]
+        return details
+
+    def _late(
+        self, address: Address, owner: PointSettings | None, nofollow: bool, page_nofollow: bool
+    ) -> Refusal | None:
+        """The checks after the root, which are the same for all crawl points."""
+        for exclude in self.excludes:
+            if exclude.matches(address.href):
+                return Refusal("excluded", exclude.pattern)
+        if page_nofollow or (nofollow and owner is not None and owner.obey_nofollow):
+            return Refusal("nofollow")
+        return None
+
+
+def first_blocking(refusals: Iterable[Refusal | None]) -> Refusal | None:
+    """Of the verdicts of several crawl points the one that got furthest; None as soon as one let the URL pass."""
+    furthest: Refusal | None = None
+    for refusal in refusals:
+        if refusal is None:
+            return None
+        if furthest is None or _RANK[refusal.reason] > _RANK[furthest.reason]:
+            furthest = refusal
+    return furthest
+
+
+def too_deep(point: PointSettings, depth: int) -> Refusal | None:
+    """The last check made when a link is found: the only one that needs the way it was found."""
+    return Refusal("too_deep", f"depth {depth} of {point.depth}") if depth > point.depth else None
+
+
+def _early(address: Address, owner: PointSettings | None) -> Refusal | None:
+    """The checks before the root, which are the same for all crawl points."""
+    if not port_allowed(address.host, address.port):
+        return Refusal("port_not_allowed", str(address.port))
+    if (owner or _DEFAULTS).stop_traps:
+        rule = suspicion(address)
+        if rule:
+            return Refusal("trap_suspected", rule)
+    return None
+
+
+def _prepared(settings: PointSettings) -> _Point:
+    try:
+        root = canonical_root(settings.root)
+    except ValueError:
+        root = "\0"  # begins no address: a root string that cannot be read lets nothing in
+    scheme, separator, rest = root.partition("://")
+    swapped = ("http" if scheme == "https" else "https") + separator + rest
+    other = swapped if settings.merge_schemes and separator else root
+    return _Point(settings, root, other, Refusal("outside_root", settings.root))
+
+
+def _under(href: str, point: _Point) -> bool:
+    return href.startswith((point.root, point.other_root))
+
+
+def _lines(refusal: Refusal | None, details: dict[str, str]) -> list[TraceLine]:
+    """Checks before the refusal passed, those behind it were not made; without a detail nobody asked them."""
+    lines: list[TraceLine] = []
+    stopped = False
+    for check, reasons in _CHECKS.items():
+        if stopped or (check in _ASKED_LATER and check not in details):
+            lines.append(TraceLine(check, "idle", ""))
+        elif refusal is not None and refusal.reason in reasons:
+            stopped = True
+            lines.append(TraceLine(check, "stop", refusal.detail))
+        else:
+            lines.append(TraceLine(check, "pass", details.get(check, "")))
+    return lines

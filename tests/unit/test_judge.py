@@ -1,0 +1,201 @@
+"""The judgement of a link: identity, traps, root, excludes, nofollow, and whose verdict stands."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from clearinghouse.addresses import Address, Refusal
+from clearinghouse.addresses.parse import parse
+from crawler.policy.identity import identify, wire_url
+from crawler.policy.judge import CHECK_ORDER, Rules, first_blocking, too_deep
+from crawler.policy.traps import suspicion
+from crawler.values import REASONS, PointSettings, Snapshot
+
+
+def address(text: str) -> Address:
+    found = parse(text)
+    assert isinstance(found, Address)
+    return found
+
+
+def point(number: int, root: str, **options: object) -> PointSettings:
+    return PointSettings(id=number, url=root, root=root, **options)  # type: ignore[arg-type]
+
+
+def rules(*points: PointSettings, excludes: tuple[str, ...] = ()) -> Rules:
+    return Rules(Snapshot(1, points, excludes))
+
+
+def reason(found: Refusal | None) -> str:
+    return found.reason if found else ""
+
+
+# -- identity ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("url", "named"),
+    [
+        ("http://a.org/x?PHPSESSID=1", "http://a.org/x"),
+        ("http://a.org/x?a=1&sid=2&b=3", "http://a.org/x?a=1&b=3"),
+        ("http://a.org/x;jsessionid=AB12/y?z", "http://a.org/x/y?z"),
+        ("http://a.org/x?CFID=1&CFTOKEN=2", "http://a.org/x"),
+        ("http://a.org/x?", "http://a.org/x?"),
+        ("http://a.org/x?side=left", "http://a.org/x?side=left"),
+        ("http://a.org/.;jsessionid=1/x", "http://a.org/x"),
+    ],
+)
+def test_session_parameters_do_not_name_a_page(url: str, named: str) -> None:
+    assert identify(address(url), point(1, "http://a.org/")).href == named
+
+
+def test_session_parameters_stay_where_the_crawl_point_says_so() -> None:
+    url = "http://a.org/x?sid=2"
+    assert identify(address(url), point(1, "http://a.org/", drop_sessions=False)).href == url
+
+
+def test_the_query_may_be_ignored() -> None:
+    assert identify(address("http://a.org/x?y"), point(1, "http://a.org/", ignore_query=True)).href == "http://a.org/x"
+
+
+def test_http_and_https_may_count_as_one() -> None:
+    owner = point(1, "https://a.org/", merge_schemes=True)
+    assert identify(address("http://a.org/x"), owner).href == "https://a.org/x"
+    assert identify(address("http://a.org:443/x"), owner).href == "https://a.org/x"
+
+
+@given(st.text(alphabet="ab;?&=/.sid%1", max_size=30))
+@settings(max_examples=400, deadline=None)
+def test_the_identity_of_an_identity_is_itself(tail: str) -> None:
+    found = rules(
+        point(1, "http://a.org/", merge_schemes=True), point(2, "https://a.org/a", ignore_query=True)
+    ).verdicts(f"http://a.org/{tail}")
+    again = rules(
+        point(1, "http://a.org/", merge_schemes=True), point(2, "https://a.org/a", ignore_query=True)
+    ).verdicts(found.url)
+    assert again == found
+
+
+def test_append_text_stands_literally_behind_the_address() -> None:
+    assert wire_url(address("http://a.org/x"), "?print=1") == "http://a.org/x?print=1"
+    assert wire_url(address("http://a.org/x?y=2"), "?print=1") == "http://a.org/x?y=2&print=1"
+    assert wire_url(address("http://a.org/"), "@evil.org/") == "http://a.org/@evil.org/"
+    assert wire_url(address("http://a.org/x"), "") == "http://a.org/x"
+
+
+# -- traps ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("url", "trapped"),
+    [
+        ("http://a.org/" + "/".join("abcdefghijklmnop"), False),
+        ("http://a.org/" + "/".join("abcdefghijklmnopq"), True),
+        ("http://a.org/a/b/a/c", False),
+        ("http://a.org/a/b/a/b/a", True),
+        ("http://a.org/?" + "&".join(f"p{n}=1" for n in range(10)), False),
+        ("http://a.org/?" + "&".join(f"p{n}=1" for n in range(11)), True),
+    ],
+)
+def test_endless_looking_addresses_are_suspected(url: str, trapped: bool) -> None:
+    assert bool(suspicion(address(url))) is trapped
+
+
+def test_traps_are_switched_by_the_owner() -> None:
+    url = "http://a.org/a/b/a/b/a"
+    assert reason(rules(point(1, "http://a.org/")).verdicts(url).refusals[1]) == "trap_suspected"
+    assert rules(point(1, "http://a.org/", stop_traps=False)).verdicts(url).refusals[1] is None
+
+
+# -- verdicts ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("link", "expected"),
+    [
+        ("http://a.org/docs/x", ""),
+        ("http://[::bad/", "bad_address"),
+        ("http://a.org/docs/" + "x" * 2_100, "too_long"),
+        ("mailto:me@a.org", "scheme_not_allowed"),
+        ("http://a.org:22/docs/", "port_not_allowed"),
+        ("http://a.org/docs/a/a/a", "trap_suspected"),
+        ("http://a.org/other", "outside_root"),
+        ("http://a.org/docs/print/1", "excluded"),
+    ],
+)
+def test_every_check_has_its_reason(link: str, expected: str) -> None:
+    found = rules(point(1, "http://a.org/docs/"), excludes=("*/print/*",)).verdicts(link)
+    assert reason(found.refusals[1]) == expected
+
+
+def test_a_link_is_judged_for_all_crawl_points_at_once() -> None:
+    both = rules(point(1, "http://a.org/"), point(2, "http://a.org/docs/", ignore_query=True))
+    found = both.verdicts("http://a.org/docs/x?y")
+    assert (found.url, found.owner) == ("http://a.org/docs/x", 2)
+    assert found.refusals == {1: None, 2: None}
+    found = both.verdicts("http://a.org/x?y")
+    assert (found.url, found.owner) == ("http://a.org/x?y", 1)
+    assert reason(found.refusals[2]) == "outside_root"
+
+
+def test_the_owner_is_the_longest_root_and_then_the_lowest_id() -> None:
+    three = rules(point(3, "http://a.org/"), point(2, "http://a.org/x"), point(1, "http://a.org/x"))
+    assert three.verdicts("http://a.org/xy").owner == 1
+    assert three.verdicts("http://a.org/y").owner == 3
+    assert three.verdicts("http://b.org/").owner == 0
+
+
+def test_inactive_crawl_points_own_nothing() -> None:
+    found = rules(point(1, "http://a.org/x", active=False), point(2, "http://a.org/")).verdicts("http://a.org/x")
+    assert (found.owner, list(found.refusals)) == (2, [2])
+
+
+def test_nofollow_counts_for_links_by_option_and_for_pages_always() -> None:
+    lax, strict = point(1, "http://a.org/"), point(1, "http://a.org/", obey_nofollow=True)
+    assert rules(lax).verdicts("http://a.org/x", nofollow=True).refusals[1] is None
+    assert reason(rules(strict).verdicts("http://a.org/x", nofollow=True).refusals[1]) == "nofollow"
+    assert reason(rules(lax).verdicts("http://a.org/x", page_nofollow=True).refusals[1]) == "nofollow"
+
+
+def test_excludes_are_judged_on_the_identity() -> None:
+    found = rules(point(1, "http://a.org/", ignore_query=True), excludes=("http://a.org/x",)).verdicts(
+        "http://a.org/x?y"
+    )
+    assert reason(found.refusals[1]) == "excluded"
+
+
+def test_a_root_that_cannot_be_read_lets_nothing_in() -> None:
+    assert reason(rules(point(1, "nonsense")).verdicts("http://a.org/").refusals[1]) == "outside_root"
+
+
+def test_the_verdict_that_got_furthest_stands() -> None:
+    outside, excluded = Refusal("outside_root"), Refusal("excluded")
+    assert first_blocking([outside, excluded]) is excluded
+    assert first_blocking([excluded, None]) is None
+    assert first_blocking([]) is None
+
+
+def test_depth_is_the_last_check() -> None:
+    assert too_deep(point(1, "http://a.org/", depth=3), 3) is None
+    assert reason(too_deep(point(1, "http://a.org/", depth=3), 4)) == "too_deep"
+
+
+def test_the_check_order_uses_only_reasons_of_the_closed_list() -> None:
+    assert set(CHECK_ORDER) <= set(REASONS)
+
+
+def test_the_explainer_names_every_check_up_to_the_one_that_stops() -> None:
+    trace = rules(point(1, "http://a.org/", depth=2), excludes=("*/x",)).trace("http://a.org/x", found_depth=1)
+    assert [(line.check, line.result) for line in trace][:7] == [
+        ("address", "pass"), ("scheme", "pass"), ("port", "pass"), ("traps", "pass"), ("root", "pass"),
+        ("exclude", "stop"), ("nofollow", "idle"),
+    ]  # fmt: skip
+    assert trace[5].detail == "*/x"
+
+
+def test_the_explainer_knows_depth_and_robots() -> None:
+    one = rules(point(1, "http://a.org/", depth=2))
+    stops = [line for line in one.trace("http://a.org/x", found_depth=3) if line.result == "stop"]
+    assert [line.check for line in stops] == ["depth"]
+    stops = [line for line in one.trace("http://a.org/x", 1, robots=(False, "Disallow: /x")) if line.result == "stop"]
+    assert [(line.check, line.detail) for line in stops] == [("robots", "Disallow: /x")]
