@@ -44,6 +44,15 @@ class Command(BaseCommand):
         if options["json"]:
             self.stdout.write(json.dumps(result, ensure_ascii=False, default=str))
 
+    def execute(self, *args: Any, **options: Any) -> str | None:
+        try:
+            return super().execute(*args, **options)
+        except Stop as stop:
+            if not self._called_from_command_line:
+                raise
+            print(stop, file=sys.stderr)  # Django would put the name of the class before the sentence
+            sys.exit(stop.returncode)
+
     @property
     def name(self) -> str:
         return type(self).__module__.rsplit(".", 1)[-1]

@@ -7,12 +7,15 @@ Called by: the instance that serves the queue, the tick (for runs whose excursio
 from django.db import transaction
 from django.utils import timezone
 
+from clearinghouse import queues
 from clearinghouse.databases import WEBCRAWL
 
 from . import message_queue, results
 from .control import CANCEL, LIMIT, STOP, note
+from .errors import CrawlerError
 from .instances import fence
 from .models import ActiveQueue, Excursion, Instance, LedgerEntry, Message, MessageState, PageHead, Run, State
+from .propagation import services
 from .results import Verdict
 from .served import ServedQueue
 from .values import SKIPPED
@@ -100,4 +103,19 @@ def conclude(run_id: int) -> bool:
     )
     if ended:
         note(run_id, "run", f"Run {run_id}: {State(worst).label.lower()}")
+        _propagate_after(run_id, worst)
     return bool(ended)
+
+
+def _propagate_after(run_id: int, worst: str) -> None:
+    """The launch asked for it: propose the results to the targets, unless a propagation is under way."""
+    run = Run.objects.get(pk=run_id)
+    if not run.propagate_after or worst not in {State.FINISHED, State.FINISHED_AT_LIMIT}:
+        return
+    try:
+        propagation = services.ask(by=run.requested_by)
+    except CrawlerError as refused:
+        note(run_id, "propagation", f"Not propagated: {refused}")
+        return
+    note(run_id, "propagation", f"Propagation {propagation.pk} was asked for")
+    queues.ring(queues.PROPAGATE, "crawler.jobs.propagate", propagation.pk)

@@ -117,7 +117,7 @@ class Crawl:
         if self.stay:
             time.sleep(0.05)
             return True
-        return open_ones.filter(claims__isnull=True, state__in=message_queue.CLAIMABLE, found__gt=0).exists()
+        return open_ones.filter(claim__isnull=True, state__in=message_queue.CLAIMABLE, found__gt=0).exists()
 
     def _look(self, now: float) -> None:
         """Orders for the run, and rivals that died."""

@@ -119,5 +119,5 @@ def bury(instance: Instance) -> bool:
 
 def _free_queues(instance_id: int, state: State) -> None:
     served = ActiveQueue.objects.filter(instance_id=instance_id)
-    Excursion.objects.filter(claims__instance_id=instance_id, state=State.RUNNING).update(state=state)
+    Excursion.objects.filter(claim__instance_id=instance_id, state=State.RUNNING).update(state=state)
     served.delete()

@@ -54,7 +54,7 @@ def claim(instance: Instance, limit: int) -> list[Excursion]:
         fence(instance)
         free = (
             Excursion.objects.select_for_update(skip_locked=True)
-            .filter(run_id=instance.run_id, unfinished=True, state__in=CLAIMABLE, found__gt=0, claims__isnull=True)
+            .filter(run_id=instance.run_id, unfinished=True, state__in=CLAIMABLE, found__gt=0, claim__isnull=True)
             .order_by("id")[:limit]
         )
         claimed, now = list(free), timezone.now()

@@ -25,13 +25,14 @@ from .values import CRAWLED, FAILED, REDIRECTED, SKIPPED, Extracted, Fetched
 # Verdicts that take no place under a maximum (design rule 2).
 FREE = {"robots_disallowed", "robots_unavailable", "address_refused", "page_limit", "run_stopped", "run_cancelled"}
 SELF_REDIRECTS = 2
+_ABOVE_INT32 = 8  # blocks start above any key of an adopted table
 
 
 class Reader:
     """Reads answers for one instance; version ids are drawn from a block of its own, so no row is asked for a key."""
 
     def __init__(self, instance_id: int) -> None:
-        self._next_version = instance_id << 28
+        self._next_version = (instance_id + _ABOVE_INT32) << 28
 
     def read(self, queue: ServedQueue, item: Item, fetched: Fetched) -> Answer:
         """Everything one answer changes, in memory; the answer says whether the message is to be tried again."""

@@ -46,7 +46,7 @@ def _look_after(run: Run) -> None:
         if not queues.waiting(queues.CONTROL):
             queues.ring(queues.CONTROL, "crawler.jobs.initialize", run.pk)
         return
-    free = run.excursions.filter(unfinished=True, claims=None, state__in=message_queue.CLAIMABLE).count()
+    free = run.excursions.filter(unfinished=True, claim=None, state__in=message_queue.CLAIMABLE).count()
     wanted = min(free, MOST_TICKETS) - queues.waiting(queues.CRAWL)
     for _ in range(max(wanted, 0)):
         queues.ring(queues.CRAWL, "crawler.jobs.serve", run.pk)

@@ -28,6 +28,7 @@ from .text import text_of
 BEFORE = "_before"
 FIRST_GENERATION = 1
 _BATCH = 50  # their files lie in memory meanwhile
+VERSION_BITS = 28  # an instance draws its versions' ids from the block that begins at its own id << 28
 METAS_PER_PAGE = 256  # as in crawler.propagation.rows, and in the view crawl_page_meta of webcrawl
 _LOWEST = -(2**63)
 _UNKNOWN = ""
@@ -207,6 +208,7 @@ def start_webcrawl_above_targets(*, new: bool = False) -> None:
         with transaction.atomic(using=WEBCRAWL):
             _start_above(WEBCRAWL, "page_head", "doc_crawl_page_id", pages)
             _start_above(WEBCRAWL, "page_version", "id", max(pages, metas // METAS_PER_PAGE))
+            _start_above(WEBCRAWL, "instance", "id", max(pages, metas // METAS_PER_PAGE) >> VERSION_BITS)
             _start_above(WEBCRAWL, "propagation", "id", generations)
 
 

@@ -1,6 +1,6 @@
 """The rows of the WebCrawl database, one file per subject. No metacolumns, no cross-database keys."""
 
-from .hosts import Host
+from .hosts import Host, HostService
 from .ledger import LedgerEntry
 from .pages import PageBody, PageHead, PageVersion
 from .propagations import Propagation, PropagationStep
@@ -14,6 +14,7 @@ __all__ = [
     "Event",
     "Excursion",
     "Host",
+    "HostService",
     "Instance",
     "LedgerEntry",
     "Message",

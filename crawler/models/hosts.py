@@ -18,3 +18,14 @@ class Host(models.Model):
 
     class Meta:
         db_table = "host"
+
+
+class HostService(models.Model):
+    """An instance that fetches from a host: its connections are divided among them."""
+
+    host = models.ForeignKey(Host, models.CASCADE, related_name="services")
+    instance = models.ForeignKey("Instance", models.CASCADE, related_name="hosts")
+
+    class Meta:
+        db_table = "host_service"
+        constraints = [models.UniqueConstraint(fields=["host", "instance"], name="host_service_unique")]

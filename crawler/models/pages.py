@@ -17,7 +17,10 @@ class PageBody(models.Model):
 
 
 class PageVersion(models.Model):
-    """One content of one page, found by one run. An unchanged page writes none."""
+    """One content of one page, found by one run. An unchanged page writes none.
+
+    Ids are drawn by the instance from a block of its own (see reading.py): no row has to be asked for its key.
+    """
 
     id = models.BigAutoField(primary_key=True)
     run_id = models.BigIntegerField()

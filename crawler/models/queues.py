@@ -28,14 +28,15 @@ class Instance(models.Model):
 
 
 class ActiveQueue(models.Model):
-    """The seed's active_queue: the queues being served, and by whom. The unique name is the claim."""
+    """The seed's active_queue: the queues being served, and by whom. One row per excursion is the claim."""
 
     id = models.BigAutoField(primary_key=True, db_column="queue_id")
-    name = models.CharField(db_column="queue_nm", max_length=200, unique=True)
-    excursion = models.ForeignKey(Excursion, models.CASCADE, related_name="claims")
-    instance = models.ForeignKey(Instance, models.CASCADE, related_name="claims")
+    name = models.CharField(db_column="queue_nm", max_length=1024)
+    # Nullable, because an adopted table has rows of its own program.
+    excursion = models.OneToOneField(Excursion, models.CASCADE, related_name="claim", null=True)
+    instance = models.ForeignKey(Instance, models.CASCADE, related_name="claims", null=True)
     wanted_by = models.BigIntegerField(null=True)  # an idle instance that was promised this queue
-    claimed_at = models.DateTimeField()
+    claimed_at = models.DateTimeField(null=True)
 
     class Meta:
         db_table = "active_queue"

@@ -67,6 +67,7 @@ class Excursion(models.Model):
     failed = models.IntegerField(default=0)
     bytes = models.BigIntegerField(default=0)
     tallies = models.JSONField(default=dict)  # {"reason": {...}, "depth": {...}, "status": {...}, "point": {...}}
+    derived_to = models.BigIntegerField(default=0)  # how far links were counted, for a resumed ending
     error = models.TextField(default="", blank=True)  # traceback of a fault of ours
     started_at = models.DateTimeField(null=True)
     finished_at = models.DateTimeField(null=True)
@@ -79,7 +80,10 @@ class Excursion(models.Model):
                 fields=["doc_id"], condition=models.Q(unfinished=True), name="excursion_one_unfinished_per_document"
             ),
         ]
-        indexes = [models.Index(fields=["state"], name="excursion_state")]
+        indexes = [
+            models.Index(fields=["state"], name="excursion_state"),
+            models.Index(fields=["doc_id", "id"], name="excursion_history"),
+        ]
 
     def __str__(self) -> str:
         return f"{self.title} in run {self.run_id}"

@@ -1,0 +1,41 @@
+"""Owns: the choice of adapter for a target. Does not: hold SQL. Called by: the engine and crawler.propagation.
+
+The DBMS's own full text search stands behind one interface (base.Backend); SQLite and PostgreSQL are here.
+"""
+
+from django.db import connections
+
+from .base import Backend, Found, Scope
+from .postgres import PostgresIndex
+from .sqlite import SqliteIndex
+
+__all__ = ["Backend", "Found", "Scope", "UnknownServer", "add", "backend", "ensure", "remove"]
+
+
+class UnknownServer(Exception):
+    """This kind of database server has no full text adapter."""
+
+
+_ADAPTERS: dict[str, type[Backend]] = {"sqlite": SqliteIndex, "postgresql": PostgresIndex}
+
+
+def backend(alias: str) -> Backend:
+    vendor = connections[alias].vendor
+    if vendor not in _ADAPTERS:
+        raise UnknownServer(f"Full text search on {vendor} is not built in yet.")
+    return _ADAPTERS[vendor](alias)
+
+
+def ensure(alias: str) -> None:
+    """Creates the index of this target when it is not there; safe to repeat."""
+    backend(alias).ensure()
+
+
+def add(alias: str, published_ids: list[int]) -> int:
+    """Indexes these pages (those not indexed yet); how many were."""
+    return backend(alias).add(published_ids)
+
+
+def remove(alias: str, published_ids: list[int]) -> None:
+    """Takes these pages out of the index; call it while their rows are still there."""
+    backend(alias).remove(published_ids)

@@ -1,0 +1,48 @@
+# One command per intention; CI runs the same ones.
+PYTHON ?= python3.11
+VENV   := .venv
+BIN    := $(VENV)/bin
+export PIP_DISABLE_PIP_VERSION_CHECK = 1
+
+.DEFAULT_GOAL := help
+.PHONY: help install run test lint bench faults clean
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' Makefile
+
+install: $(VENV)/.installed ## .venv with all that running needs
+
+run: install ## install, prepare and start everything; prints the address and the sign-ins; Ctrl-C stops it
+	@$(BIN)/python manage.py serve
+
+test: $(VENV)/.installed-test ## all tests; CLEARINGHOUSE_REQUIRE=browser,postgres,… forbids skips of that kind
+	@.ci/test-packages
+	@$(BIN)/python -m pytest $(ARGS)
+
+lint: $(VENV)/.installed-test ## ruff, and mypy on the rooms of pure decisions
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+
+bench: $(VENV)/.installed-bench ## the budgets, measured here and now
+	@$(BIN)/python -m tests.bench
+
+faults: $(VENV)/.installed-test ## kills, full disks and lost connections
+	@$(BIN)/python -m pytest tests/faults $(ARGS)
+
+clean: ## remove .venv and caches; the data in var/ stays
+	@rm -rf $(VENV) .pytest_cache .ruff_cache .mypy_cache
+	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# Stamps: the second time takes no time.
+$(VENV)/.installed: pyproject.toml constraints.txt .ci/install
+	@.ci/install $(PYTHON) $(VENV)
+	@touch $@
+
+$(VENV)/.installed-test: $(VENV)/.installed
+	@.ci/install $(PYTHON) $(VENV) test
+	@touch $@
+
+$(VENV)/.installed-bench: $(VENV)/.installed
+	@.ci/install $(PYTHON) $(VENV) bench
+	@touch $@

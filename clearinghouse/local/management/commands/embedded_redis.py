@@ -1,0 +1,16 @@
+from typing import Any
+
+from clearinghouse.commands import Command as Base
+from clearinghouse.commands import Stop
+from clearinghouse.local import redis_server
+
+
+class Command(Base):
+    help = "Becomes the embedded Redis server on a socket in the VAR folder (make run starts it)."
+
+    def work(self, **options: Any) -> dict[str, Any]:
+        try:
+            redis_server.become()
+        except redis_server.RedisMissing as missing:
+            raise Stop(str(missing)) from missing
+        return {}

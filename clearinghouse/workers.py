@@ -1,0 +1,129 @@
+"""Owns: the RQ worker of the product: what it accepts from Redis, and how it ends.
+
+Does not: know what a job does. Called by: `manage.py rqworker QUEUE` (settings.RQ names this class).
+
+The contract with a job: SIGTERM means "finish the batch in hand, release your queues, return". The worker forwards
+it to the process that runs the job and waits for its end; when the worker itself is killed, that process dies too.
+"""
+
+import ctypes
+import logging
+import os
+import signal
+import time
+from typing import Any
+
+from redis import Redis
+from redis.exceptions import ConnectionError as RedisGone
+from redis.exceptions import RedisError
+from rq import Queue, Worker
+from rq.exceptions import DeserializationError
+from rq.job import Job
+from rq.serializers import JSONSerializer
+
+from .queues import TRUSTED, TrustedJob
+
+PR_SET_PDEATHSIG = 1
+PATIENCE_SECONDS = 30.0
+# What RQ raises on entries it did not write itself.
+UNREADABLE = (DeserializationError, ValueError, TypeError, LookupError, AttributeError, AssertionError, ArithmeticError)
+
+log = logging.getLogger(__name__)
+
+
+def die_with_parent(number: int = signal.SIGKILL) -> None:
+    """Ask the kernel to signal this process when its parent is gone: no orphan goes on writing (fault A5)."""
+    ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, int(number), 0, 0, 0)
+
+
+def wait_for_redis(connection: Redis, patience: float = PATIENCE_SECONDS) -> None:
+    """Processes start together, and the one that serves Redis may be the last to be ready."""
+    deadline = time.monotonic() + patience
+    while True:
+        try:
+            connection.ping()
+            return
+        except RedisGone:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.1)
+
+
+def refusal(job: Job) -> str:
+    """Why a job of the queue is not run, or nothing. Whoever can write to Redis must not choose our code (T20)."""
+    try:
+        name = job.func_name
+    except DeserializationError:
+        return "its payload is not JSON"
+    if job.instance is not None or name not in TRUSTED:
+        return f"{name!r} is not a job of this product"
+    if job._success_callback_name or job._failure_callback_name or job._stopped_callback_name or job.webhooks:
+        return "our jobs have no callbacks"
+    return ""
+
+
+class OurWorker(Worker):
+    """JSON payloads, trusted functions, a quick and clean end."""
+
+    def __init__(self, queues: Any, **options: Any) -> None:
+        # rqworker would pass its own default, which is pickle.
+        options |= {"serializer": JSONSerializer, "job_class": TrustedJob}
+        wait_for_redis(options["connection"])
+        super().__init__(queues, **options)
+
+    def dequeue_job_and_maintain_ttl(
+        self, timeout: int | None, max_idle_time: int | None = None
+    ) -> tuple[Job, Queue] | None:
+        """The next job that is ours. Garbage and foreign jobs are thrown away, and the worker lives (fault B12)."""
+        while True:
+            try:
+                result = super().dequeue_job_and_maintain_ttl(timeout, max_idle_time)
+            except UNREADABLE as error:
+                # RQ marks what it could not read; anything else is a fault.
+                if not hasattr(error, "job_id") and not isinstance(error, UnicodeDecodeError):
+                    raise
+                log.warning("Refused a job that cannot be read: %r", error)
+                self._forget(self.queues[0], getattr(error, "job_id", ""))
+                continue
+            if result is None:
+                return None
+            job, queue = result
+            why = refusal(job)
+            if not why:
+                return result
+            log.warning("Refused job %r: %s", job.id, why)
+            self._forget(queue, job.id)
+
+    def _forget(self, queue: Queue, job_id: str) -> None:
+        self.connection.lrem(queue.intermediate_queue_key, 0, job_id)
+        self.connection.delete(TrustedJob.key_for(job_id))
+
+    def clean_registries(self) -> None:
+        """RQ's registries mean nothing here, but grow; one unreadable entry must not end the worker."""
+        try:
+            super().clean_registries()
+        except UNREADABLE as error:
+            log.warning("Emptied RQ's notes of started jobs, which cannot be read: %r", error)
+            self.connection.delete(*(queue.intermediate_queue_key for queue in self.queues))
+
+    def handle_warm_shutdown_request(self) -> None:
+        """Tell the job too: RQ alone would wait for a crawl of hours."""
+        if self.horse_pid:
+            try:
+                os.kill(self.horse_pid, signal.SIGTERM)
+            except ProcessLookupError:
+                log.debug("The job ended by itself")
+
+    def setup_work_horse_signals(self) -> None:
+        super().setup_work_horse_signals()
+        parent = self.pid
+        die_with_parent()
+        if os.getppid() != parent:  # it was gone before we asked
+            os._exit(1)
+
+    def teardown(self) -> None:
+        """Redis may be stopping with us; its registries mean nothing here."""
+        try:
+            super().teardown()
+        except RedisError as error:
+            log.debug("Redis was gone first: %s", error)

@@ -1,0 +1,239 @@
+"""Owns: the rows of a target: a new generation beside the live one, written in short transactions.
+
+Nothing written here is visible before the switch. Loading again after a kill starts with begin(), which takes the
+traces of an unfinished load back; contents already there are found by id and digest and not written twice.
+Does not: decide what changes (plan), switch. Called by: work, services.
+"""
+
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from typing import Any, TypeVar
+
+from django.db import connections, transaction
+
+from clearinghouse.published.models import OPEN, LiveGeneration
+from clearinghouse.search import backends
+
+from .collect import VARIANTS, Beat, Content, Pages, contents
+from .plan import Change, Held
+from .rows import META_COLUMNS, VERSION_COLUMNS, meta_rows, version_row
+
+T = TypeVar("T")
+SHORT, LONG = 0.015, 0.035  # seconds of a transaction: grow below, shrink above; the budget is 50 ms
+_SMALLEST, _LARGEST = 1, 400
+_LIVE = "gen_from <= %s AND gen_to > %s"
+
+
+def execute(alias: str, sql: str, values: Sequence[Any] = ()) -> list[Any]:
+    """One statement on a target; its rows, if it has any."""
+    with connections[alias].cursor() as cursor:
+        cursor.execute(sql, list(values))
+        return cursor.fetchall() if cursor.description else [cursor.rowcount]
+
+
+def live(alias: str) -> int:
+    return LiveGeneration.objects.using(alias).values_list("generation", flat=True).first() or 0
+
+
+def newest(alias: str) -> int:
+    """The highest generation number this target has ever seen."""
+    top = execute(alias, "SELECT MAX(gen_from) FROM published_interval")[0][0] or 0
+    closed = execute(alias, "SELECT MAX(gen_to) FROM published_interval WHERE gen_to < %s", [OPEN])[0][0] or 0
+    return max(live(alias), top, closed)
+
+
+def count(alias: str, generation: int) -> int:
+    sql = f"SELECT COUNT(*) FROM published_interval WHERE {_LIVE}"  # noqa: S608
+    return int(execute(alias, sql, [generation, generation])[0][0])
+
+
+def documents(alias: str, generation: int) -> set[int]:
+    """The documents that have pages in a generation."""
+    sql = f"SELECT DISTINCT doc_id FROM published_interval WHERE {_LIVE}"  # noqa: S608
+    return {row[0] for row in execute(alias, sql, [generation, generation])}
+
+
+def held(alias: str, doc_id: int, generation: int) -> list[Held]:
+    sql = (
+        "SELECT i.published_id, v.url_key, v.digest FROM published_interval i "
+        "JOIN published_version v ON v.published_id = i.published_id "
+        "WHERE i.doc_id = %s AND i.gen_to > %s AND i.gen_from <= %s ORDER BY i.published_id"
+    )
+    rows = execute(alias, sql, [doc_id, generation, generation])
+    return [Held(row[0], bytes(row[1]), bytes(row[2])) for row in rows]
+
+
+def begin(alias: str) -> None:
+    """Takes back what an unfinished load, or a generation that was rolled back, left behind."""
+    shown = live(alias)
+    for table in ("published_interval", "published_document"):
+        with transaction.atomic(using=alias):
+            execute(alias, f"DELETE FROM {table} WHERE gen_from > %s", [shown])  # noqa: S608
+            sql = f"UPDATE {table} SET gen_to = %s WHERE gen_to > %s AND gen_to < %s"  # noqa: S608
+            execute(alias, sql, [OPEN, shown, OPEN])
+
+
+def apply(alias: str, generation: int, change: Change, pages: Pages, beat: Beat) -> None:
+    """Writes what a document needs in this generation."""
+    for part in _paced(contents(pages, change.opened)):
+        with transaction.atomic(using=alias):
+            ids = _write(alias, part)
+            rows = [(number, change.doc_id, generation, OPEN) for number in ids]
+            _insert(alias, "published_interval", ("published_id", "doc_id", "gen_from", "gen_to"), rows)
+        beat()
+    for ids in _paced(iter(change.closed)):
+        marks = ", ".join(["%s"] * len(ids))
+        sql = (
+            f"UPDATE published_interval SET gen_to = %s WHERE published_id IN ({marks}) "  # noqa: S608
+            "AND gen_to = %s AND gen_from < %s"
+        )
+        with transaction.atomic(using=alias):
+            execute(alias, sql, [generation, *ids, OPEN, generation])
+        beat()
+
+
+def rewrite(alias: str, pages: Pages, held_rows: Sequence[Held], beat: Beat) -> int:
+    """--full: every page that stays is written again under its own id, its index entry with it; how many were."""
+    same = {row.url_key: row.published_id for row in held_rows if pages.get(row.url_key, (b"",))[-1] == row.digest}
+    for part in _paced(contents(pages, same)):
+        ids = [same[content.url_key] for content in part]
+        marks = ", ".join(["%s"] * len(ids))
+        with transaction.atomic(using=alias):
+            backends.remove(alias, ids)
+            for table in ("published_meta", "published_version"):
+                execute(alias, f"DELETE FROM {table} WHERE published_id IN ({marks})", ids)  # noqa: S608
+            _insert_contents(alias, list(zip(ids, part, strict=True)))
+            backends.add(alias, ids)
+        beat()
+    return len(same)
+
+
+def renamed(alias: str, wanted: dict[int, tuple[str, str]]) -> int:
+    """How many documents a target knows under another title or project, or not at all."""
+    shown = _names(alias)
+    return len([doc_id for doc_id in {*shown, *wanted} if shown.get(doc_id) != wanted.get(doc_id)])
+
+
+def _names(alias: str) -> dict[int, tuple[str, str]]:
+    now = live(alias)
+    sql = f"SELECT doc_id, title, project FROM published_document WHERE {_LIVE}"  # noqa: S608
+    return {row[0]: (row[1], row[2]) for row in execute(alias, sql, [now, now])}
+
+
+def name_documents(alias: str, generation: int, wanted: dict[int, tuple[str, str]]) -> None:
+    """Titles and projects of the documents of this generation, as intervals like the pages; call after begin()."""
+    shown = _names(alias)
+    stale = [doc_id for doc_id, names in shown.items() if wanted.get(doc_id) != names]
+    fresh = [(doc_id, *names, generation, OPEN) for doc_id, names in wanted.items() if shown.get(doc_id) != names]
+    with transaction.atomic(using=alias):
+        for doc_id in stale:
+            sql = "UPDATE published_document SET gen_to = %s WHERE doc_id = %s AND gen_to = %s"
+            execute(alias, sql, [generation, doc_id, OPEN])
+        _insert(alias, "published_document", ("doc_id", "title", "project", "gen_from", "gen_to"), fresh)
+
+
+def index(alias: str, generation: int, beat: Beat) -> int:
+    """Puts the pages of a generation that are not indexed yet into the full text index; how many were."""
+    backends.ensure(alias)
+    missing = backends.backend(alias).missing(generation)
+    for ids in _paced(iter(missing)):
+        with transaction.atomic(using=alias):
+            backends.add(alias, ids)
+        beat()
+    return len(missing)
+
+
+def purge(alias: str, oldest: int, beat: Beat) -> int:
+    """Removes intervals that ended at or before the oldest generation kept, and contents nothing shows any more."""
+    sql = "SELECT id, published_id FROM published_interval WHERE gen_to <= %s"
+    ended = execute(alias, sql, [oldest])
+    for part in _paced(iter(ended)):
+        with transaction.atomic(using=alias):
+            marks = ", ".join(["%s"] * len(part))
+            sql = f"DELETE FROM published_interval WHERE id IN ({marks})"  # noqa: S608
+            execute(alias, sql, [row[0] for row in part])
+        beat()
+    execute(alias, "DELETE FROM published_document WHERE gen_to <= %s", [oldest])
+    sql = (
+        "SELECT v.published_id FROM published_version v WHERE NOT EXISTS "
+        "(SELECT 1 FROM published_interval i WHERE i.published_id = v.published_id)"
+    )
+    unseen = [row[0] for row in execute(alias, sql)]
+    for ids in _paced(iter(unseen)):
+        marks = ", ".join(["%s"] * len(ids))
+        with transaction.atomic(using=alias):
+            backends.remove(alias, ids)
+            for table in ("published_meta", "published_version"):
+                execute(alias, f"DELETE FROM {table} WHERE published_id IN ({marks})", ids)  # noqa: S608
+        beat()
+    return len(unseen)
+
+
+def _write(alias: str, part: Sequence[Content]) -> list[int]:
+    """The published ids of these contents; those that are not there yet are written."""
+    wanted = [content.page.published_id for content in part]
+    marks = ", ".join(["%s"] * len(wanted))
+    sql = f"SELECT published_id, digest FROM published_version WHERE published_id IN ({marks})"  # noqa: S608
+    there = {row[0]: bytes(row[1]) for row in execute(alias, sql, wanted)}
+    ids: list[int] = []
+    fresh: list[tuple[int, Content]] = []
+    for content in part:
+        number = content.page.published_id
+        if number in there and there[number] != content.page.digest:
+            number, known = _other_id(alias, content, there)
+        else:
+            known = number in there
+        ids.append(number)
+        if not known:
+            there[number] = content.page.digest
+            fresh.append((number, content))
+    _insert_contents(alias, fresh)
+    return ids
+
+
+def _other_id(alias: str, content: Content, taken: Iterable[int]) -> tuple[int, bool]:
+    """An id for a content whose own is taken, and whether the content is there already.
+
+    Another variant of its version first; adopted rows may have taken all of them.
+    """
+    digest = content.page.digest
+    sql = "SELECT published_id FROM published_version WHERE doc_id = %s AND url_key = %s AND digest = %s"
+    same = execute(alias, sql, [content.version.doc_id, content.url_key, digest])
+    if same:
+        return same[0][0], True
+    first = content.version.pk * VARIANTS
+    sql = "SELECT published_id FROM published_version WHERE published_id >= %s AND published_id < %s"
+    used = {row[0] for row in execute(alias, sql, [first, first + VARIANTS])} | set(taken)
+    free = next((number for number in range(first, first + VARIANTS) if number not in used), None)
+    if free is None:
+        free = max(execute(alias, "SELECT MAX(published_id) FROM published_version")[0][0], *taken) + 1
+    return free, False
+
+
+def _insert_contents(alias: str, fresh: Sequence[tuple[int, Content]]) -> None:
+    moment = connections[alias].ops.adapt_datetimefield_value
+    versions = [version_row(number, content, moment) for number, content in fresh]
+    metas = [row for number, content in fresh for row in meta_rows(number, content)]
+    _insert(alias, "published_version", VERSION_COLUMNS, versions)
+    _insert(alias, "published_meta", META_COLUMNS, metas)
+
+
+def _insert(alias: str, table: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+    if rows:
+        marks = ", ".join(["%s"] * len(columns))
+        with connections[alias].cursor() as cursor:
+            cursor.executemany(f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({marks})", list(rows))  # noqa: S608
+
+
+def _paced(items: Iterator[T]) -> Iterator[list[T]]:
+    """Parts of a size that keeps the transaction around each of them short."""
+    size = 10
+    while part := list(islice(items, size)):
+        started = time.perf_counter()
+        yield part
+        spent = time.perf_counter() - started
+        if spent < SHORT:
+            size = min(_LARGEST, size * 2)
+        elif spent > LONG:
+            size = max(_SMALLEST, size // 2)

@@ -1,0 +1,94 @@
+"""Decisions of a propagation, pure: which steps, what changes on a target, whether that loses too much."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+DEVELOPMENT, PRIMARY, BACKUP = "development", "primary", "backup"
+ORDER = (DEVELOPMENT, PRIMARY, BACKUP)
+
+PLAN, LOAD, INDEX, VERIFY, SWITCH, FINISH = "plan", "load", "index", "verify", "switch", "finish"
+PUBLIC_TO_BACKUP, PUBLIC_HOME = "public_to_backup", "public_home"
+
+LOSS_GUARD = 0.20  # more than this share of a document's live pages needs a person
+
+
+class StepName(NamedTuple):
+    name: str
+    target: str = ""
+
+
+class Wanted(NamedTuple):
+    """A page of the desired generation. `published_id` is the id its row gets where that is free."""
+
+    published_id: int
+    digest: bytes
+
+
+class Held(NamedTuple):
+    """A page a target shows in its live generation."""
+
+    published_id: int
+    url_key: bytes
+    digest: bytes
+
+
+@dataclass(slots=True)
+class Change:
+    """What one document of one target needs to become the desired generation."""
+
+    doc_id: int
+    live: int = 0
+    after: int = 0
+    added: int = 0
+    changed: int = 0
+    removed: int = 0
+    opened: list[bytes] = field(default_factory=list)  # URL keys whose wanted version gets an interval
+    closed: list[int] = field(default_factory=list)  # published ids whose interval ends
+
+    def __bool__(self) -> bool:
+        return bool(self.opened or self.closed)
+
+
+def steps(targets: Iterable[str]) -> list[StepName]:
+    """The steps in the order of design §6: development, then primary with the public on backup, then backup."""
+    chosen = set(targets)
+    found = [StepName(PLAN)]
+    for target in ORDER:
+        if target not in chosen:
+            continue
+        work = [StepName(name, target) for name in (LOAD, INDEX, VERIFY, SWITCH)]
+        if target == PRIMARY:
+            work = [StepName(PUBLIC_TO_BACKUP), *work, StepName(PUBLIC_HOME)]
+        found += work
+    return [*found, StepName(FINISH)]
+
+
+def change(doc_id: int, desired: Mapping[bytes, Wanted], held: Sequence[Held]) -> Change:
+    """What differs between what a document should show on a target and what it shows there now."""
+    result = Change(doc_id, after=len(desired))
+    shown: set[bytes] = set()
+    for row in held:
+        if row.url_key in shown:  # never two versions of one page in one generation
+            result.closed.append(row.published_id)
+            continue
+        shown.add(row.url_key)
+        wanted = desired.get(row.url_key)
+        if wanted is not None and wanted.digest == row.digest:
+            continue
+        result.closed.append(row.published_id)
+        if wanted is None:
+            result.removed += 1
+        else:
+            result.changed += 1
+            result.opened.append(row.url_key)
+    new = [key for key in desired if key not in shown]
+    result.added = len(new)
+    result.opened += new
+    result.live = len(shown)
+    return result
+
+
+def loses_too_much(found: Change) -> bool:
+    """The loss guard: more than a fifth of a document's live pages would go."""
+    return found.removed > LOSS_GUARD * found.live

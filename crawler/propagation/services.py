@@ -1,0 +1,306 @@
+"""Owns: a propagation from asked to done: one at a time, step by step, continuing where it was; rollback.
+
+Does not: know what a step does (work). Called by: crawler.jobs.propagate, the commands, the screens, the tick.
+"""
+
+import sys
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any
+
+from django.core.management.color import no_style
+from django.db import DatabaseError, InterfaceError, OperationalError, connections
+from django.utils import timezone
+
+from clearinghouse.databases import TARGETS, WEBCRAWL
+from crawler.errors import CrawlerError, Fenced, WrongMoment
+from crawler.models import Propagation, PropagationStep
+
+from . import claim, history, load, plan, scope, switch, work
+from .claim import Beat
+from .collect import Collector
+from .scope import Scope
+
+WAITING, WORKING, DONE, FAILED, SKIPPED = "waiting", "working", "done", "failed", "skipped"
+OPEN_STATES = (WAITING, WORKING)
+_FIRST_RETRY, _LONGEST_RETRY = timedelta(minutes=1), timedelta(hours=1)
+
+
+@dataclass(slots=True)
+class Preview:
+    """What a propagation asked for now would change."""
+
+    scope: Scope
+    collector: Collector
+    targets: dict[str, dict[str, int]] = field(default_factory=dict)
+    documents: dict[str, list[dict[str, Any]]] = field(default_factory=dict)  # by target, largest change first
+    down: list[str] = field(default_factory=list)
+
+    @property
+    def losses(self) -> list[dict[str, Any]]:
+        return list({row["doc_id"]: row for rows in self.documents.values() for row in rows if row["asks"]}.values())
+
+    @property
+    def empty(self) -> bool:
+        return not any(_differs(total) for total in self.targets.values())
+
+
+def preview(targets: Iterable[str] | None = None, *, include_stopped: bool = False) -> Preview:
+    """Compares what should be published with what each target holds; changes nothing."""
+    found = Preview(scope.pin(include_stopped=include_stopped), Collector())
+    for target in _ordered(targets):
+        try:
+            found.targets[target], found.documents[target] = work.measured(target, found.scope, found.collector)
+        except DatabaseError:
+            found.down.append(target)
+    return found
+
+
+def ask(
+    *,
+    targets: Iterable[str] | None = None,
+    full: bool = False,
+    include_stopped: bool = False,
+    accepted_losses: Iterable[int] = (),
+    by: str,
+) -> Propagation:
+    """A new propagation, waiting to be carried out; WrongMoment while another one is."""
+    chosen = _ordered(targets)
+    floor = max((_newest(target) for target in TARGETS), default=0)
+    with claim.lock():
+        other = unfinished()
+        if other is not None:
+            raise WrongMoment(f"Propagation {other.pk} is {other.state}; a second one has to wait until it is done.")
+        row = Propagation(
+            full=full,
+            include_stopped=include_stopped,
+            targets=chosen,
+            accepted_losses=sorted({int(doc_id) for doc_id in accepted_losses}),
+            requested_by=by,
+            created_at=timezone.now(),
+        )
+        _number(row, floor)
+        PropagationStep.objects.bulk_create(
+            PropagationStep(propagation=row, number=number, name=step.name, target=step.target)
+            for number, step in enumerate(plan.steps(chosen))
+        )
+    return row
+
+
+def _number(row: Propagation, floor: int) -> None:
+    """Generation numbers are above all a target has seen (an adopted library brings one of its own)."""
+    row.save(force_insert=True)
+    if row.pk > floor:
+        return
+    Propagation.objects.filter(pk=row.pk).delete()
+    row.pk = floor + 1
+    row.save(force_insert=True)
+    connection = connections[WEBCRAWL]
+    for statement in connection.ops.sequence_reset_sql(no_style(), [Propagation]):
+        with connection.cursor() as cursor:
+            cursor.execute(statement)
+
+
+def _newest(target: str) -> int:
+    try:
+        return load.newest(TARGETS[target])
+    except DatabaseError:
+        return 0  # a target that is down is asked again when it is loaded
+
+
+def _ordered(targets: Iterable[str] | None) -> list[str]:
+    chosen = set(TARGETS if targets is None else targets)
+    return [target for target in plan.ORDER if target in chosen]
+
+
+def unfinished() -> Propagation | None:
+    return Propagation.objects.filter(state__in=OPEN_STATES).order_by("id").first()
+
+
+def carry_out(propagation_id: int, *, collector: Collector | None = None) -> Propagation:
+    """Works through the steps that are not done yet. An expected failure is a state of the row, not an exception."""
+    with claim.claimed(propagation_id) as beat:
+        row = Propagation.objects.get(pk=propagation_id)
+        if beat is None or row.state not in OPEN_STATES:
+            return row  # somebody else works on it, or nobody needs to: a ring delivered twice does no harm
+        Propagation.objects.filter(pk=row.pk).update(
+            state=WORKING, started_at=row.started_at or timezone.now(), error=""
+        )
+        try:
+            collector = collector or Collector()
+            collector.beat = beat
+            _carry_out(work.Work(row, beat, collector))
+        finally:
+            _leave(row, sys.exc_info()[1])
+    row.refresh_from_db()
+    return row
+
+
+def _leave(row: Propagation, fault: BaseException | None) -> None:
+    """The public goes home whatever happened; a fault of ours ends the propagation, a kill does not."""
+    if isinstance(fault, Fenced):
+        return  # a rival works on it now
+    if isinstance(fault, Exception):
+        sentence = f"A fault of ours: {type(fault).__name__}: {fault}"
+        for step in row.steps.filter(state=WORKING):
+            _failed(step, sentence)
+    if switch.switch().owner == row.pk:
+        switch.home()
+
+
+def _carry_out(job: work.Work) -> None:
+    away = ""
+    for step in job.propagation.steps.order_by("number"):
+        if step.name != plan.PLAN:
+            job.scope = job.scope if job.scope.documents else _pinned(job.propagation)
+        if step.state == DONE:
+            away = step.counts.get("skipped", "away") if step.name == plan.PUBLIC_TO_BACKUP else away
+            continue
+        if step.state == SKIPPED:
+            continue
+        if step.target == plan.PRIMARY and away == "away":
+            switch.public_to_backup(job.propagation.pk)  # a kill may have brought the public home meanwhile
+        if step.name == plan.PLAN:
+            job.scope = scope.pin(include_stopped=job.propagation.include_stopped)
+        if not _run(job, step):
+            return
+        if step.name == plan.PUBLIC_TO_BACKUP:
+            away = step.counts.get("skipped", "away")
+        if step.name == plan.PLAN and _nothing_to_do(job.propagation, step):
+            job.propagation.steps.exclude(pk=step.pk).update(state=SKIPPED)
+            break
+    Propagation.objects.filter(pk=job.propagation.pk).update(state=DONE, finished_at=timezone.now())
+
+
+def _run(job: work.Work, step: PropagationStep) -> bool:
+    """One step with its row; False when the propagation cannot go on for now."""
+    step.state, step.started_at, step.finished_at, step.error = WORKING, timezone.now(), None, ""
+    step.save()
+    job.beat.step = step
+    try:
+        work.CARRIED_OUT[step.name](job, step)
+    except Fenced:
+        raise
+    except CrawlerError as problem:
+        return _failed(step, str(problem))
+    except (OperationalError, InterfaceError) as problem:
+        return _failed(step, f"{step.target or 'a database'} did not answer: {problem}", down=True)
+    except DatabaseError as problem:
+        return _failed(step, f"{step.target or 'a database'} refused: {problem}")
+    finally:
+        job.beat.step = None
+    step.state, step.finished_at = DONE, timezone.now()
+    step.save()
+    return True
+
+
+def _failed(step: PropagationStep, sentence: str, *, down: bool = False) -> bool:
+    now = timezone.now()
+    step.state, step.error, step.finished_at = FAILED, sentence, now
+    step.counts |= {"down": down, "attempts": step.counts.get("attempts", 0) + 1}
+    step.save()
+    Propagation.objects.filter(pk=step.propagation_id).update(state=FAILED, error=sentence, finished_at=now)
+    return False
+
+
+def _pinned(row: Propagation) -> Scope:
+    return Scope.from_json(row.steps.get(name=plan.PLAN).counts["scope"])
+
+
+def _nothing_to_do(row: Propagation, step: PropagationStep) -> bool:
+    totals = step.counts["targets"].values()
+    return not row.full and all(total is not None and not _differs(total) for total in totals)
+
+
+def _differs(total: dict[str, int]) -> bool:
+    return any(total[name] for name in ("added", "changed", "removed", "renamed"))
+
+
+def losses_of(row: Propagation) -> list[dict[str, Any]]:
+    """The losses a failed propagation asks a person about."""
+    step = row.steps.filter(name=plan.PLAN, state=FAILED).first()
+    return list(step.counts.get("losses", [])) if step is not None else []
+
+
+def retry(row: Propagation) -> bool:
+    """A failed propagation waits again, from the step that failed; False when a newer one has taken its place."""
+    with claim.lock():
+        newest = Propagation.objects.order_by("-id").first()
+        if unfinished() is not None or newest is None or newest.pk != row.pk or row.state != FAILED:
+            return False
+        for step in row.steps.filter(state=FAILED):
+            # What did not verify is loaded and indexed again.
+            again = (plan.LOAD, plan.INDEX, plan.VERIFY) if step.name == plan.VERIFY else (step.name,)
+            row.steps.filter(target=step.target, name__in=again).update(state=WAITING, error="")
+        Propagation.objects.filter(pk=row.pk).update(state=WAITING, error="", finished_at=None)
+    row.refresh_from_db()
+    return True
+
+
+def due() -> list[int]:
+    """For the tick: propagations nobody works on: asked for, killed, or failed because a server was down."""
+    row = unfinished()
+    if row is not None:
+        return [] if claim.held_by_another() else [row.pk]
+    newest = Propagation.objects.order_by("-id").first()
+    if newest is None or newest.state != FAILED:
+        return []
+    step = newest.steps.filter(state=FAILED).first()
+    if step is None or not step.counts.get("down") or newest.finished_at is None:
+        return []
+    pause = min(_FIRST_RETRY * 2 ** min(step.counts.get("attempts", 1) - 1, 10), _LONGEST_RETRY)
+    return [newest.pk] if timezone.now() >= newest.finished_at + pause and retry(newest) else []
+
+
+def rollback(target: str | None = None, *, by: str) -> dict[str, int]:
+    """Back to the generation before the live one, on one target or on all that have one: target -> generation."""
+    with claim.lock():
+        other = unfinished()
+        if other is not None and claim.held_by_another():
+            raise WrongMoment(f"Propagation {other.pk} is {other.state}; roll back when it is done.")
+        goals = {name: history.rollback_target(name) for name in _ordered([target] if target else None)}
+        goals = {name: generation for name, generation in goals.items() if generation}
+        if not goals:
+            where = target or "any target"
+            raise WrongMoment(f"There is no older generation on {where} to go back to.")
+        if other is not None:
+            _give_up(other, by)
+        for name, generation in goals.items():
+            switch.show(TARGETS[name], generation)
+    return goals
+
+
+def _give_up(row: Propagation, by: str) -> None:
+    """A killed propagation must not publish again what a person has just taken back."""
+    sentence = f"Given up: {by} rolled back."
+    Propagation.objects.filter(pk=row.pk).update(state=FAILED, error=sentence, finished_at=timezone.now())
+
+
+def result(row: Propagation) -> dict[str, Any]:
+    """The JSON of the command: what each target got."""
+    targets = []
+    for target in row.targets:
+        steps = {step.name: step for step in row.steps.filter(target=target)}
+        counts = steps[plan.LOAD].counts
+        begun, ended = steps[plan.LOAD].started_at, steps[plan.SWITCH].finished_at
+        seconds = (ended - begun).total_seconds() if begun and ended else 0.0
+        targets.append({"name": target, **_counts(counts), "seconds": round(seconds, 3)})
+    return {"generation": row.generation, "targets": targets}
+
+
+def nothing(found: Preview) -> dict[str, Any]:
+    """The same when nothing was new: the generation that is live, and zeros."""
+    targets = [
+        {"name": target, **_counts({"pages": total["pages"]}), "seconds": 0.0}
+        for target, total in found.targets.items()
+    ]
+    generation = max((load.live(TARGETS[target]) for target in found.targets), default=0)
+    return {"generation": generation, "targets": targets}
+
+
+def _counts(counts: dict[str, Any]) -> dict[str, int]:
+    return {name: int(counts.get(name, 0)) for name in ("pages", "added", "changed", "removed")}
+
+
+__all__ = ["Beat", "Preview", "ask", "carry_out", "due", "preview", "result", "retry", "rollback", "unfinished"]

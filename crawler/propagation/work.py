@@ -1,0 +1,250 @@
+"""Owns: what each step of a propagation does. Does not: decide the order (plan) or keep the rows (services).
+
+Called by: services.carry_out. A step may be carried out again after a kill: every one ends in the same rows.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.db import DatabaseError
+
+from clearinghouse.databases import TARGETS
+from crawler.errors import NeedsDecision
+from crawler.models import Propagation, PropagationStep
+
+from . import load, plan, switch, verify
+from .claim import Beat
+from .collect import Collector, Pages
+from .failures import Differs, NotSafe
+from .history import oldest_kept
+from .scope import DocumentScope, Scope
+
+_BIGGEST = 50  # documents listed in the plan's counts
+
+
+@dataclass(slots=True)
+class Work:
+    """One propagation in the hands of one process."""
+
+    propagation: Propagation
+    beat: Beat
+    collector: Collector
+    scope: Scope = field(default_factory=lambda: Scope(()))
+
+    @property
+    def generation(self) -> int:
+        return self.propagation.generation
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """What one document would change on one target."""
+
+    scope: DocumentScope
+    change: plan.Change
+    pages: Pages
+    untouched: bool = False  # never crawled by us: it stays as it is
+
+
+def differences(
+    target: str, scope: Scope, collector: Collector, beat: Callable[[], None] = lambda: None
+) -> Iterator[Difference]:
+    """What this target lacks, document by document, compared with what it shows now."""
+    alias = TARGETS[target]
+    shown = load.live(alias)
+    there = load.documents(alias, shown)
+    known: set[int] = set()
+    for document in scope.documents:
+        known.add(document.doc_id)
+        if document.doc_id not in there and not document.excursions:
+            continue
+        yield _difference(target, document, shown, collector)
+        beat()
+    for doc_id in sorted(there - known):
+        deleted = DocumentScope(doc_id, f"Document {doc_id}", "", True, (), (), ())
+        yield Difference(deleted, plan.change(doc_id, {}, load.held(alias, doc_id, shown)), {})
+
+
+def _difference(target: str, document: DocumentScope, shown: int, collector: Collector) -> Difference:
+    rows = load.held(TARGETS[target], document.doc_id, shown)
+    if not document.public and target != plan.DEVELOPMENT:
+        return Difference(document, plan.change(document.doc_id, {}, rows), {})
+    if not document.excursions:
+        same = {row.url_key: plan.Wanted(row.published_id, row.digest) for row in rows}
+        return Difference(document, plan.change(document.doc_id, same, rows), {}, untouched=True)
+    change = plan.change(document.doc_id, collector.wanted(document), rows)
+    return Difference(document, change, collector.pages(document))
+
+
+def make_plan(work: Work, step: PropagationStep) -> None:
+    """Pins the scope, measures what each target lacks, and asks before a document loses too much."""
+    accepted = set(work.propagation.accepted_losses)
+    losses: dict[int, dict[str, Any]] = {}
+    totals: dict[str, Any] = {}
+    for target in work.propagation.targets:
+        try:
+            total, rows = _measured(work, target)
+        except DatabaseError:
+            totals[target] = None  # it is down; the steps before it go on
+            continue
+        totals[target] = total
+        losses |= {row["doc_id"]: row for row in rows if row["asks"] and row["doc_id"] not in accepted}
+        step.counts["documents"] = rows[:_BIGGEST]
+    step.counts |= {"scope": work.scope.to_json(), "targets": totals, "losses": list(losses.values())}
+    if losses:
+        raise NeedsDecision(loss_sentence(list(losses.values())), list(losses.values()))
+
+
+def loss_sentence(losses: list[dict[str, Any]]) -> str:
+    worst = max(losses, key=lambda row: row["removed"])
+    more = f" and {len(losses) - 1} more documents lose much" if len(losses) > 1 else ""
+    accept = " ".join(f"--accept-loss {row['doc_id']}" for row in losses)
+    return (
+        f"{worst['title']} would lose {worst['removed']} of {worst['live']} pages{more}. To go on, accept it: {accept}"
+    )
+
+
+def _measured(work: Work, target: str) -> tuple[dict[str, int], list[dict[str, Any]]]:
+    return measured(target, work.scope, work.collector, work.beat)
+
+
+def measured(
+    target: str, scope: Scope, collector: Collector, beat: Callable[[], None] = lambda: None
+) -> tuple[dict[str, int], list[dict[str, Any]]]:
+    """Totals of a target, and a row per document that changes, the largest change first."""
+    total = {"live": 0, "pages": 0, "added": 0, "changed": 0, "removed": 0, "documents": 0}
+    rows: list[dict[str, Any]] = []
+    names: dict[int, tuple[str, str]] = {}
+    for difference in differences(target, scope, collector, beat):
+        change = difference.change
+        total["live"] += change.live
+        total["pages"] += change.after
+        total["documents"] += bool(change.after)
+        if change.after:
+            names[change.doc_id] = (difference.scope.title, difference.scope.project)
+        for name in ("added", "changed", "removed"):
+            total[name] += getattr(change, name)
+        if change:
+            rows.append(_row(difference))
+    total["renamed"] = load.renamed(TARGETS[target], names)
+    rows.sort(key=lambda row: -(row["added"] + row["changed"] + row["removed"]))
+    return total, rows
+
+
+def _row(difference: Difference) -> dict[str, Any]:
+    change = difference.change
+    return {
+        "doc_id": change.doc_id, "title": difference.scope.title, "live": change.live, "after": change.after,
+        "added": change.added, "changed": change.changed, "removed": change.removed,
+        "asks": plan.loses_too_much(change),
+    }  # fmt: skip
+
+
+def load_target(work: Work, step: PropagationStep) -> None:
+    """The new generation beside the live one."""
+    alias, generation = TARGETS[step.target], work.generation
+    _safe(step.target, alias, generation)
+    step.counts = {"from": load.live(alias), "added": 0, "changed": 0, "removed": 0, "pages": 0, "done": 0}
+    planned = _plan_of(work.propagation).counts.get("targets", {}).get(step.target)
+    step.counts["of"] = planned["added"] + planned["changed"] + planned["removed"] if planned else 0
+    work.beat.now()
+    load.begin(alias)
+    names: dict[int, tuple[str, str]] = {}
+    for difference in differences(step.target, work.scope, work.collector, work.beat):
+        change = difference.change
+        if work.propagation.full:
+            rows = load.held(alias, change.doc_id, step.counts["from"])
+            load.rewrite(alias, difference.pages, rows, work.beat)
+        load.apply(alias, generation, change, difference.pages, work.beat)
+        if change.after:
+            names[change.doc_id] = (difference.scope.title, difference.scope.project)
+        _add_up(step, change)
+    load.name_documents(alias, generation, names)
+
+
+def _add_up(step: PropagationStep, change: plan.Change) -> None:
+    for name in ("added", "changed", "removed"):
+        step.counts[name] += getattr(change, name)
+        step.counts["done"] += getattr(change, name)
+    step.counts["pages"] += change.after
+
+
+def _safe(target: str, alias: str, generation: int) -> None:
+    if target == plan.BACKUP and not switch.is_home():
+        raise NotSafe("backup is not loaded while it serves the public; primary must answer first")
+    if load.live(alias) >= generation:
+        raise NotSafe(f"{target} already shows generation {load.live(alias)}")
+
+
+def index_target(work: Work, step: PropagationStep) -> None:
+    step.counts = {"indexed": load.index(TARGETS[step.target], work.generation, work.beat)}
+
+
+def verify_target(work: Work, step: PropagationStep) -> None:
+    alias, generation = TARGETS[step.target], work.generation
+    pages = compared = 0
+    for document in work.scope.documents:
+        if not document.excursions:
+            continue
+        public = document.public or step.target == plan.DEVELOPMENT
+        wanted = work.collector.pages(document) if public else {}
+        pages += verify.document(alias, generation, document, wanted)
+        compared += verify.copies(alias, generation, document.doc_id, wanted, work.beat)
+        work.beat()
+    counted = load.count(alias, generation)
+    loaded = _step_of(work.propagation, plan.LOAD, step.target).counts["pages"]
+    if counted != loaded:
+        raise Differs(f"published_interval: {counted} pages are in generation {generation}, {loaded} were loaded")
+    verify.indexed(alias, generation)
+    queries = verify.sample_queries(alias, generation)
+    step.counts = {"pages": counted, "compared": compared, "checked": pages, "queries": queries}
+
+
+def switch_target(work: Work, step: PropagationStep) -> None:
+    work.beat.now()  # the fence, just before readers see it
+    switch.show(TARGETS[step.target], work.generation)
+    step.counts = {"generation": work.generation}
+
+
+def public_to_backup(work: Work, step: PropagationStep) -> None:
+    reason = switch.public_to_backup(work.generation)
+    step.counts = {"skipped": reason} if reason else {}
+
+
+def public_home(work: Work, step: PropagationStep) -> None:
+    if not switch.home():
+        raise NotSafe("primary does not answer; the public stays on backup until it does")
+
+
+def finish(work: Work, step: PropagationStep) -> None:
+    """Contents older than the two generations kept for a rollback go."""
+    kept: dict[str, int] = {}
+    for target in work.propagation.targets:
+        oldest = oldest_kept(target, work.generation)
+        kept[target] = oldest
+        # Written first: a generation that is being purged is no longer offered for a rollback.
+        step.counts = {"oldest": dict(kept)}
+        work.beat.now()
+        if oldest:
+            load.purge(TARGETS[target], oldest, work.beat)
+
+
+def _plan_of(propagation: Propagation) -> PropagationStep:
+    return propagation.steps.get(name=plan.PLAN)
+
+
+def _step_of(propagation: Propagation, name: str, target: str) -> PropagationStep:
+    return propagation.steps.get(name=name, target=target)
+
+
+CARRIED_OUT: dict[str, Callable[[Work, PropagationStep], None]] = {
+    plan.PLAN: make_plan,
+    plan.LOAD: load_target,
+    plan.INDEX: index_target,
+    plan.VERIFY: verify_target,
+    plan.SWITCH: switch_target,
+    plan.PUBLIC_TO_BACKUP: public_to_backup,
+    plan.PUBLIC_HOME: public_home,
+    plan.FINISH: finish,
+}

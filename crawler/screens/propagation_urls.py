@@ -1,0 +1,15 @@
+"""Doors to propagation; included under propagation/."""
+
+from django.urls import path
+
+from . import propagation
+
+urlpatterns = [
+    path("", propagation.index, name="propagation"),
+    path("new/", propagation.new, name="propagation-new"),
+    path("start/", propagation.start, name="propagation-start"),
+    path("rollback/", propagation.rollback, name="propagation-rollback"),
+    path("<int:generation>/", propagation.board, name="propagation-board"),
+    path("<int:generation>/live", propagation.live, name="propagation-live"),
+    path("<int:generation>/retry/", propagation.retry, name="propagation-retry"),
+]

@@ -1,0 +1,5 @@
+"""make bench"""
+
+from tests.bench.crawl import main
+
+main()

@@ -1,0 +1,81 @@
+"""Real pages in Debian's Chromium, against a whole house: web server, Redis, workers, tick, demo site."""
+
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, sync_playwright
+
+from tests.browser.visitor import Visitor
+from tests.flow.conftest import fresh_house, house, prepared_folder
+from tests.flow.house import House
+from tests.requirements import need
+
+__all__ = ["house", "prepared_folder"]
+
+FAILED = pytest.StashKey[bool]()
+FLAGS = ["--no-sandbox", "--disable-background-networking", "--disable-component-update", "--no-first-run"]
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Browser]:
+    program = shutil.which("chromium")
+    need("browser", program is not None, "Debian's package chromium is not installed")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=program, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def open_house(chromium: Browser, house: House) -> House:
+    """Everything runs, with the demo loaded, as after `make run`."""
+    return opened(house)
+
+
+@pytest.fixture(scope="module")
+def busy_house(chromium: Browser, prepared_folder: Path) -> Iterator[House]:
+    """An open house with a crawl and a propagation behind it, for tests that only look."""
+    with fresh_house(prepared_folder) as house:
+        opened(house)
+        house.manage("crawl", "--speed", "fast")
+        house.manage("propagate")
+        yield house
+
+
+def opened(house: House) -> House:
+    house.manage("load_demo")
+    done = house.run("collectstatic", "--no-input", "--verbosity", "0")
+    assert done.returncode == 0, done.stderr
+    house.start_everything()
+    house.start_web()
+    return house
+
+
+@pytest.fixture
+def visit(chromium: Browser, request: pytest.FixtureRequest) -> Iterator[Callable[[], Visitor]]:
+    """visit() opens one more browser profile. A failed test leaves pictures; trouble in any profile fails the test."""
+    home = request.getfixturevalue("busy_house" if "busy_house" in request.fixturenames else "open_house")
+    visitors: list[Visitor] = []
+
+    def arrive() -> Visitor:
+        visitors.append(Visitor(chromium, home, f"http://127.0.0.1:{home.port}"))
+        return visitors[-1]
+
+    yield arrive
+    failed = request.node.stash.get(FAILED, False)
+    for number, visitor in enumerate(visitors, start=1):
+        if failed or visitor.problems:
+            visitor.picture(f"failed-{request.node.name}-{number}")
+        visitor.close()
+    problems = [problem for visitor in visitors for problem in visitor.problems]
+    assert not problems or failed, "\n".join([*problems, home.log])
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
+    report = yield
+    if report.when == "call":
+        item.stash[FAILED] = report.failed
+    return report

@@ -1,0 +1,67 @@
+"""Owns: one person at one browser: what they can do, and everything that went wrong while they did it.
+
+Does not: wait with scripts; our Content-Security-Policy forbids evaluating any, so waiting is done with locators.
+Called by: the browser tests.
+"""
+
+import re
+from pathlib import Path
+
+from playwright.sync_api import Browser, ConsoleMessage, Page, Request, Response
+
+from tests.flow.house import House
+
+# Leaving a page ends what it was still asking; htmx says so as an error, and it is none.
+LEAVING = ("htmx:sendAbort", "htmx:afterRequest")
+# Where screenshots go when a test asks for one (or fails); ignored by git.
+ARTIFACTS = Path(__file__).resolve().parents[1] / ".artifacts"
+
+
+class Visitor:
+    """A fresh browser profile. `problems` must be empty at the end of a test."""
+
+    def __init__(self, browser: Browser, house: House, address: str) -> None:
+        self.house = house
+        self.context = browser.new_context(base_url=address, viewport={"width": 1280, "height": 900})
+        self.problems: list[str] = []
+        self.page = self.watched(self.context.new_page())
+
+    def watched(self, page: Page) -> Page:
+        page.set_default_timeout(10_000)
+        page.on("console", self._console)
+        page.on("pageerror", lambda error: self.problems.append(f"script: {error}"))
+        page.on("requestfailed", self._failed)
+        page.on("response", self._answered)
+        return page
+
+    def _console(self, message: ConsoleMessage) -> None:
+        if message.type in ("error", "warning") and not message.text.startswith(LEAVING):
+            self.problems.append(f"console {message.type}: {message.text}")
+
+    def _failed(self, request: Request) -> None:
+        if "ERR_ABORTED" not in (request.failure or ""):
+            self.problems.append(f"request: {request.url}: {request.failure}")
+
+    def _answered(self, response: Response) -> None:
+        if response.status >= 400:
+            self.problems.append(f"status {response.status}: {response.url}")
+
+    def password_of(self, name: str) -> str:
+        lines = (self.house.folder / "demo-sign-ins").read_text()
+        return re.search(rf"^{name} +(\S+)", lines, re.M).group(1)
+
+    def sign_in(self, name: str) -> None:
+        self.page.goto("/sign-in/")
+        self.page.get_by_label("User name").fill(name)
+        self.page.get_by_label("Password", exact=True).fill(self.password_of(name))
+        self.page.get_by_role("button", name="Sign in").click()
+        self.page.locator("nav[aria-label=Main]").wait_for(state="attached")
+
+    def picture(self, name: str) -> Path:
+        ARTIFACTS.mkdir(exist_ok=True)
+        path = ARTIFACTS / f"{name}.png"
+        self.page.screenshot(path=path, full_page=True)
+        return path
+
+    def close(self) -> None:
+        self.context.close()

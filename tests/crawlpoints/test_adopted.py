@@ -1,0 +1,22 @@
+"""Crawl points another program wrote get their keys, so that nobody adds them a second time."""
+
+import pytest
+
+from clearinghouse.library.models import Document
+from crawlpoints.adopted import fill_keys
+from crawlpoints.models import CrawlPoint, CrawlPointLink, ExcludeUrl
+
+pytestmark = pytest.mark.django_db
+
+
+def test_each_address_gets_one_key_and_rows_keep_their_version() -> None:
+    document = Document.objects.create()
+    for _ in range(2):
+        point = CrawlPoint.objects.create(url="https://a.example/", root="https://a.example/")
+        CrawlPointLink.objects.create(document=document, crawl_point=point)
+        ExcludeUrl.objects.create(document=document, pattern="https://a.example/x")
+    before = list(CrawlPoint.objects.values_list("pk", "version", "updated_at"))
+    assert fill_keys() == ["1 crawl points got their keys", "1 exclude URLs got their keys"]
+    assert [key is None for key in CrawlPoint.objects.order_by("pk").values_list("key", flat=True)] == [False, True]
+    assert list(CrawlPoint.objects.values_list("pk", "version", "updated_at")) == before
+    assert fill_keys() == []

@@ -1,0 +1,37 @@
+"""A fresh house for each test, copied from one that was prepared once."""
+
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.flow.house import House
+
+
+@pytest.fixture(scope="session")
+def prepared_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    house = House(tmp_path_factory.mktemp("prepared"))
+    house.manage("prepare")
+    return house.folder
+
+
+@contextmanager
+def fresh_house(prepared: Path) -> Iterator[House]:
+    """Prepared, nothing started. Its folder has a short name, because Redis listens on a socket in it."""
+    above = Path(tempfile.mkdtemp(prefix="house-"))
+    shutil.copytree(prepared, above / "var")
+    house = House(above / "var")
+    try:
+        yield house
+    finally:
+        house.close()
+        shutil.rmtree(above, ignore_errors=True)
+
+
+@pytest.fixture
+def house(prepared_folder: Path) -> Iterator[House]:
+    with fresh_house(prepared_folder) as house:
+        yield house

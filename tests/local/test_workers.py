@@ -1,0 +1,78 @@
+"""What a worker accepts from Redis, and that garbage does not end it (fault B12, threat T20)."""
+
+import json
+import pickle
+import zlib
+from pathlib import Path
+
+import pytest
+from redis import Redis
+
+from tests.flow.house import House
+
+QUEUE = "rq:queue:crawl"
+
+
+@pytest.fixture
+def redis(house: House) -> Redis:
+    house.start_redis()
+    return Redis(unix_socket_path=str(house.folder / "redis.sock"))
+
+
+def push(redis: Redis, name: str, data: bytes, **more: str) -> None:
+    """A job as somebody with access to Redis would write it."""
+    fields = {"data": data, "created_at": "2026-11-18T10:00:00.000000Z", "status": "queued", "origin": "crawl", **more}
+    redis.hset(f"rq:job:{name}", mapping=fields)
+    redis.rpush(QUEUE, name)
+
+
+def call(function: str, *arguments: object) -> bytes:
+    return zlib.compress(json.dumps([function, None, arguments, {}]).encode())
+
+
+def work(house: House) -> str:
+    """One worker until the queue is empty; it must end well. What it said."""
+    done = house.run("rqworker", "crawl", "--burst", "--verbosity", "0")
+    assert done.returncode == 0, done.stderr
+    return done.stdout + done.stderr
+
+
+def test_a_job_that_is_not_ours_is_refused_and_the_worker_goes_on(house, redis, tmp_path):
+    canary = tmp_path / "canary"
+    push(redis, "foreign", call("os.system", f"touch {canary}"))
+    push(redis, "ours", call("crawler.jobs.serve", 999))
+    said = work(house)
+    assert "'os.system' is not a job of this product" in said
+    assert "Traceback" not in said
+    assert not canary.exists()
+    assert redis.llen(QUEUE) == 0, said
+    assert not redis.exists("rq:job:foreign")
+
+
+def test_a_pickle_is_never_opened(house, redis, tmp_path):
+    canary = tmp_path / "canary"
+
+    class Bomb:
+        def __reduce__(self):
+            return Path.touch, (canary,)
+
+    push(redis, "pickle", zlib.compress(pickle.dumps(("crawler.jobs.serve", None, (Bomb(),), {}))))
+    assert "not JSON" in work(house)
+    assert not canary.exists()
+
+
+@pytest.mark.parametrize("kind", ["success", "failure", "stopped"])
+def test_a_trusted_job_with_a_callback_of_somebody_else_is_refused(house, redis, kind):
+    push(redis, "callback", call("crawler.jobs.serve", 1), **{f"{kind}_callback_name": "os.abort"})
+    assert "callbacks" in work(house)
+
+
+def test_garbage_does_not_end_the_worker(house, redis):
+    redis.rpush(QUEUE, b"\xff\xfe", "no-such-job")
+    push(redis, "bad-date", call("crawler.jobs.serve", 1), created_at="yesterday")
+    push(redis, "bad-number", call("crawler.jobs.serve", 1), timeout="soon")
+    push(redis, "no-call", zlib.compress(b"{}"))
+    push(redis, "ours", call("crawler.jobs.serve", 999))
+    said = work(house)
+    assert redis.llen(QUEUE) == 0, said
+    assert redis.hget("rq:job:ours", "status") == b"finished"

@@ -1,0 +1,46 @@
+"""The pure decisions: order of steps, what changes, when to ask."""
+
+from clearinghouse.databases import TARGETS
+from crawler.propagation.plan import Change, Held, Wanted, change, loses_too_much, steps
+
+
+def test_the_steps_come_in_the_order_of_the_design():
+    assert [" ".join(step).strip() for step in steps(TARGETS)] == [
+        "plan",
+        "load development", "index development", "verify development", "switch development",
+        "public_to_backup",
+        "load primary", "index primary", "verify primary", "switch primary",
+        "public_home",
+        "load backup", "index backup", "verify backup", "switch backup",
+        "finish",
+    ]  # fmt: skip
+
+
+def test_the_public_moves_only_when_primary_is_loaded():
+    assert [step.name for step in steps(["backup"])] == ["plan", "load", "index", "verify", "switch", "finish"]
+
+
+def test_a_change_names_what_opens_and_what_closes():
+    desired = {b"same": Wanted(1, b"1"), b"changed": Wanted(20, b"new"), b"added": Wanted(3, b"3")}
+    held = [Held(1, b"same", b"1"), Held(2, b"changed", b"old"), Held(4, b"removed", b"4")]
+    found = change(7, desired, held)
+    assert (found.live, found.after, found.added, found.changed, found.removed) == (3, 3, 1, 1, 1)
+    assert found.opened == [b"changed", b"added"]
+    assert found.closed == [2, 4]
+    assert found
+
+
+def test_nothing_to_do_is_nothing():
+    assert not change(7, {b"same": Wanted(1, b"1")}, [Held(1, b"same", b"1")])
+
+
+def test_a_page_shown_twice_is_shown_once_again():
+    found = change(7, {b"same": Wanted(1, b"1")}, [Held(1, b"same", b"1"), Held(9, b"same", b"1")])
+    assert (found.closed, found.opened, found.live) == ([9], [], 1)
+
+
+def test_more_than_a_fifth_of_the_live_pages_needs_a_person():
+    assert not loses_too_much(Change(1, live=10, removed=2))
+    assert loses_too_much(Change(1, live=10, removed=3))
+    assert loses_too_much(Change(1, live=1, removed=1))
+    assert not loses_too_much(Change(1, live=0, removed=0))
