@@ -50,7 +50,7 @@ class Command(BaseCommand):
         except Stop as stop:
             if not self._called_from_command_line:
                 raise
-            print(stop, file=sys.stderr)  # Django would put the name of the class before the sentence
+            self.stderr.write(str(stop))  # Django would put the name of the class before the sentence
             sys.exit(stop.returncode)
 
     @property
@@ -62,4 +62,4 @@ class Command(BaseCommand):
             self.stdout.write(line)
 
     def warn(self, line: str) -> None:
-        print(line, file=sys.stderr)
+        self.stderr.write(line)

@@ -26,7 +26,9 @@ SETTINGS = [
     Setting("DEBUG", "0", "1 shows tracebacks in the browser; refused in production"),
     Setting("ALLOWED_HOSTS", "", "comma-separated host names of the web server; development allows localhost"),
     Setting("PUBLIC_URL", "", "address people use, for links in mails, like https://clearinghouse.example.org"),
-    Setting("INSECURE_COOKIES", "0", "1 lets a production server be used over plain http (sign-in cookies unprotected)"),
+    Setting(
+        "INSECURE_COOKIES", "0", "1 lets a production server be used over plain http (sign-in cookies unprotected)"
+    ),
     Setting("BEHIND_PROXY", "0", "1 trusts X-Forwarded-Proto of the reverse proxy"),
     Setting("TIME_ZONE", "UTC", "zone in which times are shown"),
     Setting("DB", "", "doc_library on content development: sqlite:///…, postgres://… or mssql://…"),
@@ -34,7 +36,9 @@ SETTINGS = [
     Setting("DB_PRIMARY", "", "doc_library of primary production"),
     Setting("DB_BACKUP", "", "doc_library of backup production"),
     Setting("REDIS_URL", "", "Redis of the work queues; empty: the embedded server in the VAR folder"),
-    Setting("CREDENTIAL_KEYS", "", "id:base64 keys for site passwords, newest first, comma-separated; development makes one"),
+    Setting(
+        "CREDENTIAL_KEYS", "", "id:base64 keys for site passwords, newest first, comma-separated; development makes one"
+    ),
     Setting("ALLOWED_NETWORKS", "", "networks or address:port the crawler may reach although they are not public"),
     Setting("ALLOWED_PORTS", "80,443,8000-8999", "ports the crawler may use elsewhere"),
     Setting("CONTACT", "", "address or mail in the crawler's User-Agent, so that site owners can reach you"),

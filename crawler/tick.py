@@ -14,7 +14,8 @@ from clearinghouse.databases import WEBCRAWL
 
 from . import endings, message_queue
 from .instances import Watch, gone
-from .models import OPEN_STATES, Propagation, Run
+from .models import OPEN_STATES, Run
+from .propagation import services
 from .propagation.switch import bring_home
 
 SECONDS = 5.0
@@ -32,9 +33,8 @@ def round_(watch: Watch) -> None:
     _free_from_dead_drivers()
     for run in Run.objects.filter(state__in=OPEN_STATES, driver=None):
         _look_after(run)
-    for propagation in Propagation.objects.filter(state__in=("waiting", "working")):
-        if not queues.waiting(queues.PROPAGATE):
-            queues.ring(queues.PROPAGATE, "crawler.jobs.propagate", propagation.pk)
+    for propagation_id in services.due():
+        queues.ring(queues.PROPAGATE, "crawler.jobs.propagate", propagation_id)
     bring_home()
     connections[WEBCRAWL].close_if_unusable_or_obsolete()
 

@@ -128,5 +128,14 @@
     if (code === 401 || code === 403) say("You were signed out or may not do this. Reload the page.", "bad");
     else say(`The server answered with an error (${code}). Nothing was changed on this page.`, "bad");
   });
+  // A page that is left breaks off its requests; htmx would report that as an error.
+  const underWay = new Set();
+  document.addEventListener("htmx:beforeSend", ({ detail: { xhr } }) => {
+    underWay.add(xhr);
+    xhr.addEventListener("loadend", () => underWay.delete(xhr));
+  });
+  addEventListener("beforeunload", () => {
+    for (const xhr of underWay) xhr.onabort = xhr.onerror = null;
+  });
   document.addEventListener("htmx:sendError", () => say("The server does not answer. Check the connection.", "bad"));
 })();

@@ -24,7 +24,9 @@ class LedgerEntry(models.Model):
     redirect_url = models.TextField(default="")
     version_id = models.BigIntegerField(null=True)
     previous_version_id = models.BigIntegerField(null=True)
-    backlinks = models.IntegerField(default=0, db_default=0)  # pages of this run that link here, counted when the excursion ends
+    backlinks = models.IntegerField(
+        default=0, db_default=0
+    )  # pages of this run that link here, counted when the excursion ends
     size = models.BigIntegerField(default=0)
     milliseconds = models.IntegerField(default=0)
     at = models.DateTimeField()
