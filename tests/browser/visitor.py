@@ -11,8 +11,6 @@ from playwright.sync_api import Browser, ConsoleMessage, Page, Request, Response
 
 from tests.flow.house import House
 
-# Leaving a page ends what it was still asking; htmx says so as an error, and it is none.
-LEAVING = ("htmx:sendAbort", "htmx:afterRequest")
 # Where screenshots go when a test asks for one (or fails); ignored by git.
 ARTIFACTS = Path(__file__).resolve().parents[1] / ".artifacts"
 
@@ -35,7 +33,7 @@ class Visitor:
         return page
 
     def _console(self, message: ConsoleMessage) -> None:
-        if message.type in ("error", "warning") and not message.text.startswith(LEAVING):
+        if message.type in ("error", "warning"):
             self.problems.append(f"console {message.type}: {message.text}")
 
     def _failed(self, request: Request) -> None:
