@@ -5,13 +5,16 @@ Called by: every management command.
 """
 
 import json
+import re
 import sys
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db.utils import OperationalError, ProgrammingError
 
 from .records import acting_as
 
+_UNPREPARED = re.compile(r"no such table|does not exist")
 OK, FAILED, WRONG_USE, NEEDS_DECISION = 0, 1, 2, 4
 
 
@@ -52,6 +55,11 @@ class Command(BaseCommand):
                 raise
             self.stderr.write(str(stop))  # Django would put the name of the class before the sentence
             sys.exit(stop.returncode)
+        except (OperationalError, ProgrammingError) as error:
+            if not self._called_from_command_line or not _UNPREPARED.search(str(error)):
+                raise
+            self.stderr.write("The databases are not prepared here. Run: manage.py prepare")
+            sys.exit(FAILED)
 
     @property
     def name(self) -> str:

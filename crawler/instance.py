@@ -6,21 +6,26 @@ Does not: decide about URLs (policy), store (results), know RQ (jobs). Called by
 """
 
 import logging
+import select
 import time
 import traceback
 from collections.abc import Callable
+
+from django.db import DatabaseError
 
 from clearinghouse.addresses import Refusal
 from clearinghouse.addresses.parse import parse
 
 from . import endings, instances, message_queue, reading, results
-from .answers import RETRY
+from .answers import PAGE, RETRY
 from .control import Orders, orders
 from .credentials import Keys
 from .errors import Fenced
+from .extract.wire import Parsed
 from .fetch.curl import Fetcher
 from .hosts import ASKING, UNKNOWN, UNREADABLE, Desk, Hosts
 from .models import Excursion, Instance, Run, State
+from .parsers import Died, Parsers
 from .policy.frontier import HOLD, NO
 from .policy.identity import wire_url
 from .served import Item, ServedQueue
@@ -34,6 +39,7 @@ BATCH_PAGES = 100
 BATCH_SECONDS = 0.25
 LOOK_SECONDS = 1.0  # how often orders (pause, stop, speed) are read
 RESERVE = 64
+QUARANTINE = 3  # parser deaths of one page
 
 log = logging.getLogger(__name__)
 
@@ -53,6 +59,7 @@ class Crawl:
         self.stay = stay  # the command's own instance waits while the run is paused
         self.row: Instance = instances.assign(row, run.pk) if row else instances.register(run.pk)
         self.fetcher = Fetcher(CONNECTIONS)
+        self.parsers = Parsers()
         self.hosts = Hosts(run.speed)
         self.reader = reading.Reader(self.row.pk)
         self.keys = Keys()
@@ -86,6 +93,7 @@ class Crawl:
             log.warning("Instance %s was declared dead; what it held in memory is done again by its heir", self.row.pk)
         finally:
             self.fetcher.close()
+            self.parsers.close()
 
     def _round(self) -> bool:
         now = time.monotonic()
@@ -151,7 +159,7 @@ class Crawl:
         if self.orders.hold or self.orders.ending:
             return
         for queue in list(self.queues.values()):
-            if self.fetcher.active() >= CONNECTIONS:
+            if self.fetcher.active() >= CONNECTIONS or self.parsers.crowded:
                 break
             queue.wake(now)
             if queue.low:
@@ -233,33 +241,69 @@ class Crawl:
             self.hosts.landed(desk)
             queue = self.queues.get(excursion_id)
             if queue:
-                self._read(queue, item, desk, fetched)
+                self._guarded(queue, item, lambda q=queue, i=item, f=fetched, d=desk: self._read(q, i, f, d))
+        for (excursion_id, item, fetched), page in self.parsers.collect():
+            queue = self.queues.get(excursion_id)
+            if queue:
+                self._guarded(queue, item, lambda q=queue, i=item, f=fetched, p=page: self._store(q, i, f, p))
 
     def _patience(self) -> float:
+        """How long to wait for an answer: not at all when nothing is under way, shortly while pages are read."""
         if self.fetcher.active():
-            return 0.05
-        time.sleep(0.01 if self.queues else 0.0)
+            return 0.002 if self.parsers.active() else 0.05
+        if self.parsers.active():
+            select.select([self.parsers], [], [], 0.05)
+        else:
+            time.sleep(0.01 if self.queues else 0.0)
         return 0.0
 
-    def _read(self, queue: ServedQueue, item: Item, desk: Desk, fetched: Fetched) -> None:
-        queue.landed(item)
+    def _guarded(self, queue: ServedQueue, item: Item, step: Callable[[], None]) -> None:
         try:
-            answer = self.reader.read(queue, item, fetched)
+            step()
+        except (Fenced, DatabaseError):
+            raise
         except Exception as error:  # a fault of ours must not end the run: it is stored and the page named
             log.exception("Reading %r failed", item.url)
             self._fault(queue, item, error)
+
+    def _read(self, queue: ServedQueue, item: Item, fetched: Fetched, desk: Desk) -> None:
+        answer = self.reader.read(queue, item, fetched)
+        if answer.kind == PAGE:
+            self._parse(queue, item, fetched)
             return
+        queue.landed(item)
         if answer.kind == RETRY:
             queue.put_back(item)
             if answer.wait:
                 self.hosts.leave_alone(desk, answer.wait)
-            return
+        else:
+            self._done(queue)
+
+    def _parse(self, queue: ServedQueue, item: Item, fetched: Fetched) -> None:
+        self.parsers.submit((queue.excursion.pk, item, fetched), fetched, item.url, alone=item.deaths > 0)
+
+    def _store(self, queue: ServedQueue, item: Item, fetched: Fetched, page: Parsed | Died) -> None:
+        if isinstance(page, Died):
+            item.deaths += 1
+            if not page.slow and item.deaths < QUARANTINE:
+                self._parse(queue, item, fetched)
+                return
+            reason = "parse_timeout" if page.slow else "quarantined"
+            self.reader.conclude(queue, item, results.Verdict(item.key, item.url, FAILED, reason), fetched)
+        else:
+            self.reader.store(queue, item, fetched, page)
+        queue.landed(item)
+        self._done(queue)
+
+    def _done(self, queue: ServedQueue) -> None:
+        """A message has its verdict: look at what it led to."""
         self._unwritten += 1
         if queue.frontier.changes.again:
             self._expand_again(queue)
         queue.absorb()
 
     def _fault(self, queue: ServedQueue, item: Item, error: Exception) -> None:
+        queue.landed(item)
         trace = "".join(traceback.format_exception(error))[-4000:]
         Excursion.objects.filter(pk=queue.excursion.pk).update(error=trace)
         if item.short in queue.frontier.known:
@@ -296,8 +340,8 @@ class Crawl:
     def _land_everything(self) -> None:
         """Start nothing more, read what is in flight, commit."""
         deadline = time.monotonic() + 8.0
-        while self.fetcher.active() and time.monotonic() < deadline:
-            self._read_answers(0.1)
+        while (self.fetcher.active() or self.parsers.active()) and time.monotonic() < deadline:
+            self._read_answers(0.02)
         self._commit()
 
     def _hand_back(self) -> None:

@@ -3,24 +3,23 @@
 Fetch -> pure decision -> store. Called by: the instance, for each answer, one page at a time.
 """
 
-import json
 import time
 
 from django.utils import timezone
 
-from clearinghouse.addresses import Refusal
 from clearinghouse.addresses.parse import resolve
 from clearinghouse.digests import digest_of
 
 from . import extract, results
 from .answers import FAILURE, PAGE, REDIRECT, RETRY, SKIP, UNCHANGED, Answer, judge
+from .extract.wire import Parsed
 from .message_queue import Previous
 from .models import LedgerEntry, PageVersion
 from .policy import reach
 from .policy.frontier import SHORT
 from .results import NewVersion, Verdict
 from .served import Item, ServedQueue
-from .values import CRAWLED, FAILED, REDIRECTED, SKIPPED, Extracted, Fetched
+from .values import CRAWLED, FAILED, REDIRECTED, SKIPPED, Fetched
 
 # Verdicts that take no place under a maximum (design rule 2).
 FREE = {"robots_disallowed", "robots_unavailable", "address_refused", "page_limit", "run_stopped", "run_cancelled"}
@@ -43,8 +42,11 @@ class Reader:
             item.not_before = time.monotonic() + 0.5 * 2**item.tries
         elif answer.kind == REDIRECT:
             return self._redirect(queue, item, fetched, answer)
+        elif answer.kind == PAGE and self._same_as_before(queue, item, fetched):
+            self._unchanged(queue, item, fetched)
+            return Answer(UNCHANGED)
         elif answer.kind == PAGE:
-            self._page(queue, item, fetched)
+            return answer  # its bytes go to a parser first; store() follows
         elif answer.kind == UNCHANGED:
             self._unchanged(queue, item, fetched)
         else:
@@ -66,24 +68,25 @@ class Reader:
         self._store(queue, item, verdict, fetched)
         return answer
 
-    def _page(self, queue: ServedQueue, item: Item, fetched: Fetched) -> None:
-        digest = digest_of(fetched.body)
+    def _same_as_before(self, queue: ServedQueue, item: Item, fetched: Fetched) -> bool:
         previous = queue.look_up_previous(item)
-        if previous and previous.digest == digest and previous.extractor == extract.EXTRACTOR:
-            self._unchanged(queue, item, fetched)
-            return
-        assert item.address is not None
-        extracted = extract.read(fetched, item.address)
-        if isinstance(extracted, Refusal):
-            verdict = Verdict(item.key, item.url, SKIPPED, extracted.reason, extracted.detail)
+        if previous is None or previous.extractor != extract.EXTRACTOR:
+            return False
+        return previous.digest == digest_of(fetched.body)
+
+    def store(self, queue: ServedQueue, item: Item, fetched: Fetched, page: Parsed) -> None:
+        """A page was read: its version, its verdict, its links."""
+        if page.refusal is not None:
+            verdict = Verdict(item.key, item.url, SKIPPED, page.refusal.reason, page.refusal.detail)
             self.conclude(queue, item, verdict, fetched)
             return
-        version_id = self._new_version(queue, item, fetched, extracted, digest)
+        previous = queue.look_up_previous(item)
+        version_id = self._new_version(queue, item, fetched, page)
         verdict = Verdict(item.key, item.url, CRAWLED, version_id=version_id)
         verdict.previous_version_id = previous.version_id if previous else None
         ways = self.conclude(queue, item, verdict, fetched)
-        queue.tally.answered(0, 0, extracted.type_id)
-        queue.frontier.links(item.key, ways, extracted.links, extracted.nofollow)
+        queue.tally.answered(0, 0, page.type_id)
+        queue.frontier.links(item.key, ways, page.urls, page.marks, page.nofollow)
 
     def _unchanged(self, queue: ServedQueue, item: Item, fetched: Fetched) -> None:
         previous = queue.look_up_previous(item)
@@ -118,29 +121,21 @@ class Reader:
         queue.tally.verdict(verdict.outcome, verdict.reason, moved[1] if moved else nearest.depth)
         _count_points(queue, verdict, reached)
 
-    def _new_version(
-        self, queue: ServedQueue, item: Item, fetched: Fetched, extracted: Extracted, digest: bytes
-    ) -> int:
+    def _new_version(self, queue: ServedQueue, item: Item, fetched: Fetched, page: Parsed) -> int:
         self._next_version += 1
         excursion = queue.excursion
-        flags = [*extracted.flags, *(["truncated"] if fetched.truncated else [])]
         row = results.version_row(
             id=self._next_version, run_id=excursion.run_id, doc_id=excursion.doc_id, url_key=item.key, url=item.url,
-            digest=digest, type_id=extracted.type_id, extension=extracted.extension, title=extracted.title,
-            metas=json.dumps(extracted.metas, ensure_ascii=False), headings=extracted.headings, text=extracted.text,
-            language=extracted.language[:20], links=extract.pack_links(extracted.links), canonical=extracted.canonical,
-            content_type=fetched.header("content-type")[:255], charset=extracted.charset[:40],
+            digest=page.digest, type_id=page.type_id, extension=page.extension, title=page.title, metas=page.metas,
+            headings=page.headings, text=page.text, language=page.language[:20], links=page.packed,
+            canonical=page.canonical, content_type=fetched.header("content-type")[:255], charset=page.charset[:40],
             etag=fetched.header("etag")[:255], last_modified=fetched.header("last-modified")[:64],
-            size=len(fetched.body), flags=" ".join(flags + _page_flags(extracted)), extractor=extract.EXTRACTOR,
+            size=len(fetched.body), flags=page.flags, extractor=extract.EXTRACTOR,
             found_at=results.found_at(timezone.now()),
         )  # fmt: skip
         head_exists = queue.look_up_previous(item) is not None
-        queue.work.versions.append(NewVersion(row, digest, fetched.body, head_exists))
+        queue.work.versions.append(NewVersion(row, page.digest, fetched.body, head_exists))
         return self._next_version
-
-
-def _page_flags(extracted: Extracted) -> list[str]:
-    return [name for name, on in (("nofollow", extracted.nofollow), ("noindex", extracted.noindex)) if on]
 
 
 def _count_points(queue: ServedQueue, verdict: Verdict, reached: list[reach.Way]) -> None:
@@ -163,7 +158,9 @@ def _cookies(fetched: Fetched) -> str:
 def _expand_stored(queue: ServedQueue, key: bytes, version_id: int, ways: list[reach.Way]) -> None:
     row = PageVersion.objects.filter(pk=version_id).values_list("links", "flags").first()
     if row and ways:
-        queue.frontier.links(key, ways, extract.unpack_links(bytes(row[0])), "nofollow" in row[1].split())
+        links = extract.unpack_links(bytes(row[0]))
+        marks = "".join("01"[link.nofollow] for link in links)
+        queue.frontier.links(key, ways, [link.url for link in links], marks, "nofollow" in row[1].split())
 
 
 def expand_again(queue: ServedQueue, keys: list[bytes]) -> None:

@@ -34,6 +34,7 @@ class Item:
     found_on: bytes | None = field(compare=False, default=None)
     tries: int = field(compare=False, default=0)
     not_before: float = field(compare=False, default=0.0)
+    deaths: int = field(compare=False, default=0)  # parsers it has cost
     identity: bool = field(compare=False, default=False)  # ask for an uncompressed answer
     cookies: str = field(compare=False, default="")
     address: Address | None = field(compare=False, default=None)

@@ -10,11 +10,11 @@ from crawler.values import Extracted, Fetched
 from . import kind
 from .documents import read_document
 from .html import obey_robots, read_html
-from .links import pack_links, unpack_links
+from .links import pack_links, packed_addresses, unpack_links
 from .text import read_text
 from .xml import read_xml
 
-__all__ = ["EXTRACTOR", "pack_links", "read", "unpack_links"]
+__all__ = ["EXTRACTOR", "pack_links", "packed_addresses", "read", "unpack_links"]
 
 EXTRACTOR = 1  # raised when reading the same bytes would give something else: older pages are then read again
 

@@ -11,6 +11,7 @@ from crawler.values import USER_AGENT, Extracted, Link
 
 from . import charset, lenient
 from .found import HEADINGS, Found, is_nofollow, note_link, note_meta
+from .links import packable
 from .text import keep_text, squeezed
 
 LINKS_AT_MOST = 100_000
@@ -150,7 +151,7 @@ def _settle(found: Found, url: str, page: Extracted) -> None:
     hrefs = [href for href, _, _ in found.links]
     if page.charset not in _UNICODE:
         hrefs = [charset.query_bytes(href, page.charset) for href in hrefs]
-    addresses = resolve.many(hrefs)
+    addresses = packable(resolve.many(hrefs))
     page.links = [
         _link((address, " ".join(anchor.split())[:_ANCHOR_AT_MOST], nofollow))
         for address, (_, anchor, nofollow) in zip(addresses, found.links, strict=True)

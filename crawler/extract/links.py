@@ -21,3 +21,19 @@ def unpack_links(packed: bytes) -> list[Link]:
         return []
     rows = zlib.decompress(packed).decode("utf-8", "surrogatepass").split(_ROW)
     return [Link(url, anchor, nofollow == "n") for url, anchor, nofollow in (row.split(_FIELD) for row in rows)]
+
+
+def packed_addresses(packed: bytes) -> list[str]:
+    """Only the addresses of packed links; a tenth of the cost of unpacking all."""
+    if not packed:
+        return []
+    # Three fields a row: with one separator for all of them, every third is an address.
+    return zlib.decompress(packed).decode("utf-8", "surrogatepass").replace(_ROW, _FIELD).split(_FIELD)[::3]
+
+
+def packable(addresses: list[str]) -> list[str]:
+    """The same addresses; in one that is none (raw text of a page) the separators of the packed form are escaped."""
+    together = "".join(addresses)
+    if _FIELD not in together and _ROW not in together:
+        return addresses
+    return [address.replace(_FIELD, "%1F").replace(_ROW, "%1E") for address in addresses]

@@ -10,6 +10,7 @@ from crawler.values import Extracted, Link
 
 from . import charset, lenient
 from .html import LINKS_AT_MOST, TITLE_AT_MOST
+from .links import packable
 from .text import keep_text, squeezed
 
 # What may stand before the root element; whatever follows decides.
@@ -82,7 +83,7 @@ def _links(root: Any, url: str) -> list[Link]:
         if href.strip():
             base = element.base if _is_web(element.base) else ""
             resolve = resolvers.setdefault(base, Resolver(base or url))
-            links.append(Link(resolve(href.strip()), squeezed(element.get("title") or "")[:1_000]))
+            links.append(Link(packable([resolve(href.strip())])[0], squeezed(element.get("title") or "")[:1_000]))
     return links
 
 

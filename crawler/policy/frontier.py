@@ -8,11 +8,12 @@ again as that allows. `again` names the done URLs whose stored links must be loo
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from itertools import repeat
 from typing import NamedTuple
 
 from clearinghouse.addresses import Refusal
 from clearinghouse.digests import digest_of
-from crawler.values import FAILED, REDIRECTED, SKIPPED, Link, Snapshot
+from crawler.values import FAILED, REDIRECTED, SKIPPED, Snapshot
 
 from . import reach
 from .judge import CHECK_ORDER, Rules
@@ -24,6 +25,7 @@ _URL_STORED = 4096  # what is kept of a "link" that is no web address
 
 # The verdict of the crawl point that got furthest in the check order is the one kept.
 _RANKS = {reason: position for position, reason in enumerate(CHECK_ORDER)}
+_NEVER = 1_000_000
 _NOFOLLOW = Refusal("nofollow")
 _DEACTIVATED = Refusal("point_deactivated")
 
@@ -110,7 +112,9 @@ class Frontier:
         self.changes = Changes()
         self.fresh: list[Found] = []  # found since the queue last looked
         self._links: dict[str, Judged] = {}
+        self._settled: dict[str, int] = {}  # raw link -> the depth at which it was looked at (one crawl point only)
         self._shared: dict[int, int] = {}
+        self._nofollowers = {point.id for point in snapshot.points if point.obey_nofollow}
         self._depth_limits = [point.depth for point in snapshot.points]
 
     # -- what is known ------------------------------------------------------------------------------------------
@@ -167,22 +171,39 @@ class Frontier:
             if point.active:
                 self._arrive(self.judge(point.url), position, 0, 0, None, None)
 
-    def links(self, parent: bytes, arrivals: list[reach.Way], links: Iterable[Link], nofollow: bool = False) -> None:
-        """A page was read: its links are one deeper, for every crawl point that may expand it."""
-        known, cache, single = self.known, self._links, arrivals[0] if len(arrivals) == 1 else None
-        shift = reach.HEAD + single.point * reach.WIDTH if single else 0
-        deeper = single.depth + 1 if single else 0
-        for link in links:
-            judged = cache.get(link[0]) or self.judge(link[0])
-            if single:
-                # Most links of a page are known already, by a way as short and without a redirect: nothing to do.
-                state = known.get(judged.short, 0)
-                seen = (state >> shift) & reach.FIELD
-                if seen and state & 3 != reach.SKIPPED and (seen >> 1) & reach.WAY <= deeper:
-                    continue
-            refusal = _NOFOLLOW if nofollow or link[2] else None
-            for way in arrivals:
-                self._arrive(judged, way.point, way.depth + 1, 0, parent, refusal)
+    def links(
+        self, parent: bytes, arrivals: list[reach.Way], urls: Iterable[str], marks: str = "", nofollow: bool = False
+    ) -> None:
+        """A page was read: its links are one deeper, for every crawl point that may expand it.
+
+        `marks` says "1" for a link with nofollow, "0" for others; empty: none. `nofollow` is the page's own word.
+        """
+        if not arrivals:
+            return
+        if nofollow or "1" in marks:
+            for url, mark in zip(urls, marks or repeat("0")):  # noqa: B905 - repeat has no end
+                obeyed = nofollow or (mark == "1" and self.judge(url).owner_id in self._nofollowers)
+                self._link(parent, arrivals, url, _NOFOLLOW if obeyed else None)
+        elif len(self.points) > 1:
+            for url in urls:
+                self._link(parent, arrivals, url, None)
+        else:
+            self._links_of_one_point(parent, arrivals, urls)
+
+    def _links_of_one_point(self, parent: bytes, arrivals: list[reach.Way], urls: Iterable[str]) -> None:
+        # Profiled: most links of most pages are known by a way as short; one look into one dictionary settles them.
+        settled, deeper = self._settled, arrivals[0].depth + 1
+        for url in urls:
+            if settled.get(url, _NEVER) > deeper:
+                self._link(parent, arrivals, url, None)
+                if len(settled) >= _CACHE_LIMIT:
+                    settled.clear()
+                settled[url] = deeper
+
+    def _link(self, parent: bytes, arrivals: list[reach.Way], url: str, refusal: Refusal | None) -> None:
+        judged = self.judge(url)
+        for way in arrivals:
+            self._arrive(judged, way.point, way.depth + 1, 0, parent, refusal)
 
     def _arrive(
         self, judged: Judged, point: int, depth: int, hop: int, parent: bytes | None, refusal: Refusal | None

@@ -11,7 +11,7 @@ import pytest
 from clearinghouse.digests import digest_of
 from crawler.policy import reach
 from crawler.policy.frontier import GO, SHORT, Frontier
-from crawler.values import Link, PointSettings, Snapshot
+from crawler.values import PointSettings, Snapshot
 
 SITE = "https://a.example/"
 
@@ -84,7 +84,7 @@ def crawl(graph: Graph, snapshot: Snapshot, rnd: random.Random) -> tuple[Frontie
         if url in graph.redirects:
             frontier.redirect(key[:SHORT], key, graph.redirects[url], ways)
         else:
-            frontier.links(key, ways, [Link(link) for link in graph.links.get(url, [])])
+            frontier.links(key, ways, graph.links.get(url, []))
 
     take_up()
     while waiting:
@@ -148,10 +148,10 @@ def test_the_verdict_that_got_furthest_is_kept() -> None:
     frontier = Frontier(Snapshot(1, points, ()))
     frontier.seed()
     first, second = digest_of(SITE + "x/1"), digest_of(SITE + "y/1")
-    frontier.links(first, frontier.finish(first, counts=True), [Link(SITE + "z")])
+    frontier.links(first, frontier.finish(first, counts=True), [SITE + "z"])
     target = digest_of(SITE + "z")[:SHORT]
     assert frontier.changes.skips[target].refusal.reason == "outside_root"
-    frontier.links(second, frontier.finish(second, counts=True), [Link(SITE + "z")])
+    frontier.links(second, frontier.finish(second, counts=True), [SITE + "z"])
     assert frontier.changes.skips[target].refusal.reason == "too_deep"
 
 
@@ -168,3 +168,15 @@ def test_a_maximum_counts_answers_but_not_redirects_and_holds_while_a_place_may_
     frontier.start(other[:SHORT])
     frontier.finish(other, counts=True)
     assert frontier.limits[0].used == 1 and frontier.limits[0].full
+
+
+@pytest.mark.parametrize("obeys,reason", [(True, "nofollow"), (False, "")])
+def test_nofollow_of_a_link_is_obeyed_when_the_crawl_point_says_so(obeys: bool, reason: str) -> None:
+    point = PointSettings(id=1, url=SITE + "a", root=SITE, depth=3, obey_nofollow=obeys)
+    frontier = Frontier(Snapshot(1, (point,), ()))
+    frontier.seed()
+    key = digest_of(SITE + "a")
+    frontier.links(key, frontier.finish(key, counts=True), [SITE + "b", SITE + "c"], marks="10")
+    skip = frontier.changes.skips.get(digest_of(SITE + "b")[:SHORT])
+    assert (skip.refusal.reason if skip else "") == reason
+    assert digest_of(SITE + "c")[:SHORT] in frontier.changes.found

@@ -1,0 +1,45 @@
+"""The parser process: reads pages, one after the other, that an instance sends over a socket.
+
+Hostile pages meet this process, not the loop: its memory is bounded, and when it hangs or dies the instance starts
+another and knows which page it was. It knows no database and none of our settings.
+"""
+
+import json
+import resource
+import signal
+import socket
+import sys
+
+from clearinghouse.addresses import Refusal
+from clearinghouse.addresses.parse import split
+from clearinghouse.digests import digest_of
+from crawler.extract import read, wire
+from crawler.values import Extracted, Fetched, Request
+
+MEMORY = 2_000_000_000  # bytes of address space
+
+
+def main() -> None:
+    """Serve until the instance closes the socket."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal's Ctrl-C is for the instance, which ends us
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    with socket.socket(fileno=int(sys.argv[1])) as channel, channel.makefile("rb", 1 << 20) as jobs:
+        while head := jobs.read(wire.HEAD.size):
+            facts_size, body_size = wire.HEAD.unpack(head)
+            facts, body = jobs.read(facts_size), jobs.read(body_size)
+            if len(body) < body_size:
+                return
+            channel.sendall(wire.answer(digest_of(body), _read(facts, body)))
+
+
+def _read(facts: bytes, body: bytes) -> Extracted | Refusal:
+    values = json.loads(facts)
+    address = split(values["href"])
+    headers = [(name, value) for name, value in values["headers"]]
+    fetched = Fetched(Request(address.href, address), 200, headers, body, truncated=values["truncated"])
+    return read(fetched, address)
+
+
+if __name__ == "__main__":
+    main()
