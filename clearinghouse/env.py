@@ -43,6 +43,7 @@ SETTINGS = [
     Setting("ALLOWED_PORTS", "80,443,8000-8999", "ports the crawler may use elsewhere"),
     Setting("CONTACT", "", "address or mail in the crawler's User-Agent, so that site owners can reach you"),
     Setting("SPEED", "polite", "speed of a run that names none: polite, medium or fast"),
+    Setting("HOST_PATIENCE", "1800", "seconds after which the pages of a site that does not answer fail"),
     Setting("PORT", "8765", "port of `make run`"),
     Setting("DEMO_PORT", "8766", "port of the demo site of `make run`"),
     Setting("CRAWL_WORKERS", "1", "RQ workers for crawls that `make run` starts"),

@@ -12,7 +12,8 @@ REDIRECT, PAGE, UNCHANGED, FAILURE, RETRY, SKIP = "redirect", "page", "unchanged
 
 MAX_TRIES = 3
 MAX_WAIT = 6 * 3600.0
-_REDIRECTS = {301, 302, 303, 307, 308}
+REDIRECTS = {301, 302, 303, 307, 308}
+NO_ANSWER = {"connect_failed", "timeout"}  # says something about the site, not about the page
 _TRY_AGAIN = {"connect_failed", "timeout", "cut_short"}
 _SKIPS = {"address_refused", "port_not_allowed", "type_not_allowed", "too_large", "scheme_not_allowed"}
 
@@ -31,7 +32,7 @@ def judge(fetched: Fetched, tries: int, now: float) -> Answer:
     if fetched.reason:
         return _trouble(fetched, tries)
     status = fetched.status
-    if status in _REDIRECTS:
+    if status in REDIRECTS:
         location = fetched.header("location")
         if not location:
             return Answer(FAILURE, "bad_response", f"status {status} without a Location")

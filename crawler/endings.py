@@ -12,6 +12,7 @@ from clearinghouse.databases import WEBCRAWL
 
 from . import message_queue, results
 from .control import CANCEL, LIMIT, STOP, note
+from .derive import derive
 from .errors import CrawlerError
 from .instances import fence
 from .models import ActiveQueue, Excursion, Instance, LedgerEntry, Message, MessageState, PageHead, Run, State
@@ -33,7 +34,7 @@ _STEP = 1000
 def finish(instance: Instance, queue: ServedQueue) -> None:
     """The queue is empty: the document's excursion is over."""
     limited = queue.tally.reasons["page_limit"] + queue.tally.reasons["run_limit"] > 0
-    _close(instance, queue.excursion, State.FINISHED_AT_LIMIT if limited else State.FINISHED)
+    _count_and_close(instance, queue.excursion, State.FINISHED_AT_LIMIT if limited else State.FINISHED)
 
 
 def end_early(instance: Instance, queue: ServedQueue, order: str) -> None:
@@ -42,8 +43,11 @@ def end_early(instance: Instance, queue: ServedQueue, order: str) -> None:
     while _skip_waiting(instance, queue, reason):
         pass
     if order == CANCEL:
+        _announce(instance, queue.excursion)
         _put_back_heads(instance, queue.excursion)
-    _close(instance, queue.excursion, state)
+        _close(instance, queue.excursion, state)
+    else:
+        _count_and_close(instance, queue.excursion, state)
 
 
 def _skip_waiting(instance: Instance, queue: ServedQueue, reason: str) -> bool:
@@ -59,6 +63,12 @@ def _skip_waiting(instance: Instance, queue: ServedQueue, reason: str) -> bool:
     return len(messages) == _STEP
 
 
+def _announce(instance: Instance, excursion: Excursion) -> None:
+    with transaction.atomic(using=WEBCRAWL):
+        fence(instance)
+        Excursion.objects.filter(pk=excursion.pk).update(state=State.STOPPING)
+
+
 def _put_back_heads(instance: Instance, excursion: Excursion) -> None:
     """Every head this excursion moved shows the version before it again; a page it found first is gone."""
     last = 0
@@ -69,7 +79,6 @@ def _put_back_heads(instance: Instance, excursion: Excursion) -> None:
             return
         with transaction.atomic(using=WEBCRAWL):
             fence(instance)
-            Excursion.objects.filter(pk=excursion.pk).update(state=State.STOPPING)
             for entry in part:
                 head = PageHead.objects.filter(doc_id=entry.doc_id, version_id=entry.version_id)
                 if entry.previous_version_id:
@@ -79,10 +88,13 @@ def _put_back_heads(instance: Instance, excursion: Excursion) -> None:
         last = part[-1].pk
 
 
+def _count_and_close(instance: Instance, excursion: Excursion, state: State) -> None:
+    """What is kept is counted first; the excursion stays stopping meanwhile, and an heir goes on from there."""
+    derive(instance, excursion, state)
+    _close(instance, excursion, state)
+
+
 def _close(instance: Instance, excursion: Excursion, state: State) -> None:
-    with transaction.atomic(using=WEBCRAWL):
-        fence(instance)
-        Excursion.objects.filter(pk=excursion.pk).update(state=State.STOPPING)
     message_queue.delete_messages(excursion.pk)
     with transaction.atomic(using=WEBCRAWL):
         fence(instance)

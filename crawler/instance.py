@@ -14,22 +14,22 @@ from collections.abc import Callable
 from django.db import DatabaseError
 
 from clearinghouse.addresses import Refusal
-from clearinghouse.addresses.parse import parse
+from clearinghouse.addresses.parse import parse, resolve
 
 from . import endings, instances, message_queue, reading, results
-from .answers import PAGE, RETRY
+from .answers import NO_ANSWER, PAGE, REDIRECTS, RETRY
 from .control import Orders, orders
 from .credentials import Keys
 from .errors import Fenced
 from .extract.wire import Parsed
 from .fetch.curl import Fetcher
-from .hosts import ASKING, UNKNOWN, UNREADABLE, Desk, Hosts
+from .hosts import ASKING, ROBOTS_HOPS, UNKNOWN, UNREADABLE, Desk, Hosts
 from .models import Excursion, Instance, Run, State
 from .parsers import Died, Parsers
 from .policy.frontier import HOLD, NO
 from .policy.identity import wire_url
 from .served import Item, ServedQueue
-from .values import FAILED, SKIPPED, Fetched, Request
+from .values import FAILED, REASONS, SKIPPED, Fetched, Request
 
 CLAIM_AT_ONCE = 64
 MOST_QUEUES = 512
@@ -60,7 +60,7 @@ class Crawl:
         self.row: Instance = instances.assign(row, run.pk) if row else instances.register(run.pk)
         self.fetcher = Fetcher(CONNECTIONS)
         self.parsers = Parsers()
-        self.hosts = Hosts(run.speed)
+        self.hosts = Hosts(run.speed, self.row)
         self.reader = reading.Reader(self.row.pk)
         self.keys = Keys()
         self.queues: dict[int, ServedQueue] = {}
@@ -111,6 +111,7 @@ class Crawl:
         self._end_drained()
         if now - self._beat >= instances.BEAT_SECONDS:
             self._commit()
+            self.hosts.beat()
         return bool(self.queues) or self._something_may_come()
 
     def _claim_pause(self) -> float:
@@ -169,6 +170,7 @@ class Crawl:
                 self._commit()
             for origin in queue.origins():
                 self._start_from(queue, origin, now)
+        self.hosts.ask(now)
         # Queues take turns: who was first goes last.
         if len(self.queues) > 1:
             first = next(iter(self.queues))
@@ -183,28 +185,33 @@ class Crawl:
             if permission == NO:
                 self._conclude(queue, queue.take(item), SKIPPED, "page_limit", "")
                 continue
-            if self._robots_block(queue, queue.points[item.owner_id].ignore_robots, desk):
+            if self._robots_block(queue.points[item.owner_id].ignore_robots, desk):
                 return
-            self._start(queue, queue.take(item), desk, now)
+            self._start(queue, queue.take(item), desk)
 
-    def _robots_block(self, queue: ServedQueue, ignored: bool, desk: Desk) -> bool:
+    def _robots_block(self, ignored: bool, desk: Desk) -> bool:
         """Whether the site must answer for its robots.txt first."""
         if ignored or self.run.ignore_robots or desk.robots is not None or desk.robots_state == UNREADABLE:
             return False
         if desk.robots_state == UNKNOWN:
-            address = parse(desk.origin + "/robots.txt")
-            assert not isinstance(address, Refusal)
-            desk.robots_state = ASKING
-            self.hosts.departed(desk, time.monotonic())
-            self.fetcher.start(Request(address.href, address, token=Robot(desk)))
+            desk.robots_state, desk.robots_hops = ASKING, 0
+            self._ask_for_robots(desk, desk.origin + "/robots.txt")
         return True
 
-    def _start(self, queue: ServedQueue, item: Item, desk: Desk, now: float) -> None:
+    def _ask_for_robots(self, desk: Desk, url: str) -> None:
+        address = parse(url)
+        if isinstance(address, Refusal):
+            self.hosts.robots_answered(desk, 404, b"")
+            return
+        self.hosts.departed(desk)
+        self.fetcher.start(Request(address.href, address, token=Robot(desk)))
+
+    def _start(self, queue: ServedQueue, item: Item, desk: Desk) -> None:
         owner = queue.points[item.owner_id]
+        if desk.robots_state == UNREADABLE or self.hosts.given_up(desk):
+            self._conclude(queue, item, REASONS[desk.trouble].outcome, desk.trouble, "the site did not answer")
+            return
         if not (owner.ignore_robots or self.run.ignore_robots):
-            if desk.robots_state == UNREADABLE:
-                self._conclude(queue, item, FAILED, "robots_unavailable", desk.trouble)
-                return
             allowed, rule = desk.robots.allowed(item.url) if desk.robots else (True, "")
             if not allowed:
                 self._conclude(queue, item, SKIPPED, "robots_disallowed", rule)
@@ -222,7 +229,7 @@ class Crawl:
             identity_encoding=item.identity, cookies=item.cookies, token=(queue.excursion.pk, item, desk),
         )  # fmt: skip
         queue.fly(item)
-        self.hosts.departed(desk, now)
+        self.hosts.departed(desk)
         self.fetcher.start(request)
 
     def _conclude(self, queue: ServedQueue, item: Item, outcome: str, reason: str, detail: str) -> None:
@@ -267,6 +274,13 @@ class Crawl:
             self._fault(queue, item, error)
 
     def _read(self, queue: ServedQueue, item: Item, fetched: Fetched, desk: Desk) -> None:
+        if fetched.reason in NO_ANSWER:
+            self.hosts.silent(desk, fetched.reason)
+            if desk.down_since:  # the site is silent, not the page: this try does not count
+                queue.put_back(item)
+                return
+        else:
+            self.hosts.answered(desk)
         answer = self.reader.read(queue, item, fetched)
         if answer.kind == PAGE:
             self._parse(queue, item, fetched)
@@ -317,8 +331,12 @@ class Crawl:
 
     def _robots_came(self, desk: Desk, fetched: Fetched) -> None:
         self.hosts.landed(desk)
+        location = fetched.header("location") if fetched.status in REDIRECTS else ""
         if fetched.reason:
             self.hosts.robots_failed(desk, fetched.reason)
+        elif location and desk.robots_hops < ROBOTS_HOPS:
+            desk.robots_hops += 1
+            self._ask_for_robots(desk, resolve(fetched.request.address.href, location))
         else:
             self.hosts.robots_answered(desk, fetched.status, fetched.body)
 
@@ -348,4 +366,5 @@ class Crawl:
         self._land_everything()
         for queue in self.queues.values():
             message_queue.release(self.row, queue.excursion)
+        self.hosts.leave()
         instances.retire(self.row)

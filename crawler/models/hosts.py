@@ -25,6 +25,7 @@ class HostService(models.Model):
 
     host = models.ForeignKey(Host, models.CASCADE, related_name="services")
     instance = models.ForeignKey("Instance", models.CASCADE, related_name="hosts")
+    flying = models.IntegerField(default=0)  # requests under way, and slots taken, of a site with a pause
 
     class Meta:
         db_table = "host_service"
