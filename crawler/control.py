@@ -16,6 +16,7 @@ from .hosts import SPEEDS
 from .models import OPEN_STATES, Event, Excursion, Run, State
 
 PAUSE, STOP, CANCEL = "pause", "stop", "cancel"
+EXCLUDE = "exclude"
 LIMIT = "limit"  # not asked by a person: the run's own time or byte limit was reached
 
 
@@ -71,6 +72,18 @@ def _end(run: Run, order: str, by: str, sentence: str) -> None:
     Excursion.objects.filter(run=run, state=State.PAUSED).update(state=State.WAITING)
     Run.objects.filter(pk=run.pk).update(state=State.STOPPING)
     call_for_help(run)
+
+
+def apply_excludes(run: Run, doc_id: int, patterns: list[str], by: str) -> None:
+    """The document's exclude URLs as they are now count for the running crawl; it obeys within two seconds."""
+    _still_open(run)
+    excursion = Excursion.objects.filter(run=run, doc_id=doc_id, unfinished=True).first()
+    if excursion is None:
+        raise WrongMoment(f"Run {run.pk} is not crawling this document any more")
+    excursion.snapshot = excursion.snapshot | {"excludes": patterns}
+    excursion.control = EXCLUDE
+    excursion.save(update_fields=["snapshot", "control"])
+    note(run.pk, "exclude", f"{len(patterns)} exclude URLs applied by {by}", doc_id)
 
 
 def set_speed(run: Run, speed: str, by: str) -> None:

@@ -19,16 +19,16 @@ from clearinghouse.databases import WEBCRAWL
 
 from . import sql
 from .instances import fence
-from .models import Excursion, Instance, LedgerEntry, PageHead, PageVersion, State
+from .models import Excursion, Instance, LedgerEntry, PageHead, State
 from .policy.judge import Rules
 from .policy.sightings import KEYS, count_backlinks, link_keys, parts_of, prefix
 from .queries.changes import changes_of, excursion_before
+from .queries.links import packed_pages, versions_of
 from .values import CRAWLED, UNCHANGED, Snapshot
 
 ALL = KEYS  # derived_to is the beginning of the last key written; this is behind all of them
 COUNTED_AT_ONCE = 400_000  # addresses; a larger document is counted in several passes, so that memory stays bounded
 _WRITTEN = 1_000  # rows in one transaction
-_READ = 500  # pages between two looks at the clock
 _BEAT = 1.0
 _FEW = 5_000  # pages that surely do not have more than can be counted at once
 
@@ -50,7 +50,7 @@ class Derivation:
         if self.excursion.derived_to >= ALL:
             self._write([], ALL)  # nothing is left to do but to see that nobody else took over
             return
-        versions = _versions(self.excursion)
+        versions = versions_of(self.excursion.pk)
         rules = Rules(Snapshot.from_json(self.excursion.snapshot))
         for part in parts_of(_size(self.excursion, versions), COUNTED_AT_ONCE):
             if part[1] > self.excursion.derived_to:
@@ -65,7 +65,7 @@ class Derivation:
     def _part(self, versions: "array[int]", rules: Rules, part: tuple[int, int]) -> Iterator[None]:
         counts: Counter[bytes | None] = Counter()
         key_of = link_keys(rules, part)
-        for pages in _pages(versions):
+        for pages in packed_pages(versions):
             count_backlinks(pages, key_of, counts)
             self._beat()
             yield
@@ -107,19 +107,7 @@ class Derivation:
         self._written = time.monotonic()
 
 
-def _versions(excursion: Excursion) -> "array[int]":
-    """The versions of the pages of this excursion, oldest first; eight bytes each."""
-    rows = LedgerEntry.objects.filter(excursion=excursion, outcome__in=(CRAWLED, UNCHANGED)).exclude(version_id=None)
-    return array("q", sorted(rows.order_by().values_list("version_id", flat=True)))
-
-
 def _size(excursion: Excursion, versions: "array[int]") -> int:
     if len(versions) <= _FEW:
         return len(versions)
     return Excursion.objects.values_list("found", flat=True).get(pk=excursion.pk)
-
-
-def _pages(versions: "array[int]") -> Iterator[list[tuple[bytes, bytes]]]:
-    for start in range(0, len(versions), _READ):
-        rows = PageVersion.objects.filter(id__in=list(versions[start : start + _READ])).order_by()
-        yield [(key, bytes(packed)) for key, packed in rows.values_list("url_key", "links")]

@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 from django.db import transaction
+from django.db.models import Count
 from django.utils import timezone
 
 from clearinghouse.databases import WEBCRAWL
@@ -123,6 +124,26 @@ def release(instance: Instance, excursion: Excursion, state: State = State.WAITI
         fence(instance)
         Excursion.objects.filter(pk=excursion.pk, state=State.RUNNING).update(state=state)
         ActiveQueue.objects.filter(excursion=excursion, instance=instance).delete()
+
+
+def release_all(instance: Instance) -> None:
+    """Forget what was claimed: after the database was away, everything is read from it again."""
+    with transaction.atomic(using=WEBCRAWL):
+        fence(instance)
+        Excursion.objects.filter(claim__instance=instance, state=State.RUNNING).update(state=State.INTERRUPTED)
+        ActiveQueue.objects.filter(instance=instance).delete()
+
+
+def standing(run_id: int) -> dict[int, int]:
+    """How many queues each living instance of the run serves."""
+    living = Instance.objects.filter(run_id=run_id, alive=True).annotate(served=Count("claims"))
+    return dict(living.values_list("pk", "served"))
+
+
+def unserved(run_id: int) -> int:
+    """How many queues of the run nobody serves."""
+    waiting_ones = Excursion.objects.filter(run_id=run_id, unfinished=True, claim__isnull=True, found__gt=0)
+    return waiting_ones.filter(state__in=CLAIMABLE).count()
 
 
 def delete_messages(excursion_id: int) -> None:

@@ -22,7 +22,10 @@ from .served import Item, ServedQueue
 from .values import CRAWLED, FAILED, REDIRECTED, SKIPPED, Fetched
 
 # Verdicts that take no place under a maximum (design rule 2).
-FREE = {"robots_disallowed", "robots_unavailable", "address_refused", "page_limit", "run_stopped", "run_cancelled"}
+FREE = {
+    "robots_disallowed", "robots_unavailable", "address_refused", "page_limit", "point_deactivated", "excluded",
+    "run_stopped", "run_cancelled",
+}  # fmt: skip
 SELF_REDIRECTS = 2
 _ABOVE_INT32 = 8  # blocks start above any key of an adopted table
 

@@ -4,15 +4,17 @@ Does not: fetch or write. Called by: the instance.
 """
 
 import heapq
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from clearinghouse.addresses import Address
+from clearinghouse.addresses import Address, Refusal
 from clearinghouse.addresses.parse import split
+from clearinghouse.addresses.roots import begins_with
 
 from . import message_queue
 from .message_queue import Previous
 from .models import Excursion, Message, MessageState
 from .policy.frontier import GO, HOLD, NO, SHORT, Found, Frontier
+from .policy.judge import Rules
 from .results import Work
 from .tally import Tally
 from .values import PointSettings, Snapshot
@@ -54,6 +56,9 @@ class ServedQueue:
         self.tally = Tally(excursion)
         self.work = Work(excursion, self.frontier, self.tally)
         self.points: dict[int, PointSettings] = {point.id: point for point in self.snapshot.points}
+        self.off: set[int] = set()  # crawl points that were deactivated meanwhile
+        self.excluding = False
+        self.leaving = False  # promised to another instance: nothing more is started
         self.flying: dict[bytes, Item] = {}
         self._heaps: dict[str, list[Item]] = {}  # by origin
         self._held: list[Item] = []  # waiting for a place under a maximum, or for their time
@@ -164,6 +169,37 @@ class ServedQueue:
             for one in asked:
                 one.previous = found.get(one.key)
         return item.previous if isinstance(item.previous, Previous) else None
+
+    # -- changes of the settings during the run -----------------------------------------------------------------
+
+    def deactivate(self, point_id: int) -> None:
+        """Its new fetches stop; URLs it owned are read as the next longest root says."""
+        self.off.add(point_id)
+        self.frontier.deactivate(point_id)
+
+    def exclude(self, patterns: tuple[str, ...]) -> None:
+        """These exclude URLs are to count for the running crawl too."""
+        self.snapshot = replace(self.snapshot, excludes=patterns)
+        self.frontier.judge_again(Rules(self.snapshot))
+        self.excluding = True
+
+    def refusal(self, item: Item) -> Refusal | None:
+        """Why a message must not be fetched any more although it was queued."""
+        ways = self.frontier.live(item.short)
+        if not ways:
+            return Refusal("point_deactivated")
+        if self.excluding:
+            judged = self.frontier.judge(item.url)
+            if all(judged.refusals[way.point] for way in ways):
+                return judged.refusals[ways[0].point]
+        return None
+
+    def owner(self, item: Item) -> PointSettings:
+        if item.owner_id in self.off:
+            matching = [p for p in self.points.values() if p.id not in self.off and begins_with(item.url, p.root)]
+            fallback = [self.points[self.frontier.ids[way.point]] for way in self.frontier.live(item.short)]
+            item.owner_id = min(matching or fallback, key=lambda point: (-len(point.root), point.id)).id
+        return self.points[item.owner_id]
 
     # -- maxima -------------------------------------------------------------------------------------------------
 

@@ -51,6 +51,7 @@ class Found:
     url: str
     owner_id: int
     found_on: bytes | None
+    depth: int  # when it was found; a nearer way is a move
 
 
 @dataclass(slots=True)
@@ -109,6 +110,7 @@ class Frontier:
         # By crawl point: done URLs that could not be expanded for it while all its places were promised to others.
         self.deferred: list[dict[bytes, bytes]] = [{} for _ in self.points]
         self.redirects: dict[bytes, tuple[bytes, bytes]] = {}  # short key -> (short key it leads to, own full key)
+        self.off: set[int] = set()  # positions of crawl points that were deactivated meanwhile
         self.changes = Changes()
         self.fresh: list[Found] = []  # found since the queue last looked
         self._links: dict[str, Judged] = {}
@@ -158,6 +160,24 @@ class Frontier:
 
     def nearest(self, short: bytes) -> int:
         return reach.nearest(self.known[short], len(self.points))
+
+    def deactivate(self, point_id: int) -> None:
+        """Nothing more is fetched for this crawl point; what it still finds is judged when it is taken."""
+        self.off.add(self.ids.index(point_id))
+
+    def live(self, short: bytes) -> list[reach.Way]:
+        """The ways of crawl points that are still active."""
+        return [way for way in self.ways(short) if way.point not in self.off]
+
+    def judge_again(self, rules: Rules) -> None:
+        """The excludes changed: links are judged by these rules from now on."""
+        self.rules = rules
+        self._links.clear()
+        self._settled.clear()
+
+    def nearest_way(self, short: bytes) -> reach.Way:
+        """The way that stands in the ledger."""
+        return min(self.ways(short), key=lambda way: (way.depth, way.hop, way.point))
 
     def drain(self) -> Changes:
         changes, self.changes = self.changes, Changes()
@@ -239,7 +259,7 @@ class Frontier:
             if state is not None and self.changes.skips.pop(short, None) is None:
                 stored = self.changes.upgraded.pop(short, None)
                 self.changes.unskipped.append((judged.key, stored[1] if stored else _reason(state)))
-            found = self.changes.found[short] = Found(judged.key, judged.href, judged.owner_id, parent)
+            found = self.changes.found[short] = Found(judged.key, judged.href, judged.owner_id, parent, depth)
             self.fresh.append(found)
             self.remember(short, reach.with_field(reach.QUEUED, point, reach.pack(depth, hop)))
             return

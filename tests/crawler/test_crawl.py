@@ -1,10 +1,13 @@
 """A crawl from launch to its end, over real HTTP: what is fetched, what is written, what is left alone."""
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
+from django.db import OperationalError
+from django.db.backends.base.base import BaseDatabaseWrapper
 
-from crawler import control, intake
+from crawler import control, intake, results
 from crawler.errors import AllBusy, Fenced, NothingToCrawl, WrongMoment
 from crawler.initializer import initialize
 from crawler.instance import Crawl
@@ -21,6 +24,7 @@ from crawler.models import (
     PageVersion,
     Run,
 )
+from crawlpoints.models import CrawlPoint
 from tests.crawler.conftest import crawl, go_on, make_document
 from tests.sites.graph import Page, html, serve
 
@@ -264,3 +268,84 @@ def test_an_interrupted_queue_goes_on_where_it_was(ledger: Ledger) -> None:
     assert run.state == "finished"
     assert sum(verdict == "crawled" for verdict in ledger(run).values()) == 12
     assert faults(run) == []
+
+
+def test_a_crawl_point_that_is_deactivated_meanwhile_starts_nothing_more(ledger: Ledger) -> None:
+    pages = {f"/a/{n}": Page([f"/a/{n + 1}"], delay=0.2) for n in range(40)} | {"/b/0": Page()}
+    with serve(pages) as site:
+        document = make_document({"url": site.url("/a/0"), "depth": 99}, {"url": site.url("/b/0")})
+        run = intake.launch([document.pk], by="test", speed="fast")
+        initialize(run)
+
+        def deactivate(_: Crawl) -> None:
+            if Excursion.objects.get(run=run).crawled >= 3:
+                CrawlPoint.objects.filter(url__contains="/a/").update(active=0)
+
+        Crawl(run).work(deactivate)
+    run.refresh_from_db()
+    verdicts = ledger(run)
+    assert run.state == "finished" and faults(run) == []
+    assert list(verdicts.values()).count("point_deactivated") == 1
+    assert sum(path.startswith("/a/") for path in site.requests) < 20
+    assert verdicts["/b/0"] == "crawled"
+
+
+def test_excludes_can_be_applied_to_the_running_crawl(ledger: Ledger) -> None:
+    pages = {"/": Page([f"/{n}" for n in range(40)])} | {f"/{n}": Page(delay=0.15) for n in range(40)}
+    with serve(pages) as site:
+        document = make_document({"url": site.url("/"), "max_pages": 1000})
+        run = intake.launch([document.pk], by="test", speed="medium", ignore_robots=True)
+        initialize(run)
+        told = []
+
+        def apply(_: Crawl) -> None:
+            if not told and Excursion.objects.get(run=run).crawled >= 2:
+                told.append(control.apply_excludes(run, document.pk, [site.url("/*")], "editor"))
+
+        Crawl(run).work(apply)
+    run.refresh_from_db()
+    assert run.state == "finished" and faults(run) == []
+    counts = list(ledger(run).values())
+    assert counts.count("excluded") > 15 and counts.count("crawled") >= 2
+
+
+def test_an_instance_with_many_queues_hands_over_to_one_that_has_none() -> None:
+    with serve({f"/{n}/": Page([f"/{n}/{m}" for m in range(30)], delay=0.02) for n in range(4)}) as site:
+        documents = [make_document({"url": site.url(f"/{n}/")}) for n in range(4)]
+        run = intake.launch([d.pk for d in documents], by="test", speed="fast")
+        initialize(run)
+        first = Crawl(run)
+        idle = register(run.pk)
+        served: list[int] = []
+
+        def look(_: Crawl) -> None:
+            served.append(ActiveQueue.objects.filter(instance=first.row).count())
+            if served[-1] == 2:
+                Instance.objects.filter(pk=idle.pk).update(alive=False)  # seen enough
+
+        first._looked = 0.0
+        first.work(look)
+    run.refresh_from_db()
+    assert max(served) == 4 and 2 in served
+    assert run.state == "finished" and faults(run) == []
+
+
+def test_the_loss_of_the_database_costs_no_page(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+    pages = {"/": Page([f"/{n}" for n in range(20)])} | {f"/{n}": Page(delay=0.05) for n in range(20)}
+    with serve(pages) as site:
+        run = intake.launch([make_document({"url": site.url("/")}).pk], by="test", speed="fast")
+        initialize(run)
+        lost = iter([False, False, True, False, False, True])
+        commit = results.commit
+
+        def unreliable(*arguments: Any) -> Any:
+            if next(lost, False):
+                raise OperationalError("server closed the connection unexpectedly")
+            return commit(*arguments)
+
+        monkeypatch.setattr(results, "commit", unreliable)
+        monkeypatch.setattr(BaseDatabaseWrapper, "close", lambda self: None)  # the test's transaction lives on it
+        Crawl(run).work()
+    run.refresh_from_db()
+    assert run.state == "finished" and faults(run) == []
+    assert set(ledger(run).values()) == {"crawled"} and len(ledger(run)) == 21

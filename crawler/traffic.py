@@ -1,0 +1,255 @@
+"""Owns: requests out and answers in, for the queues an instance serves: permission, pace, robots.txt, passwords,
+fetching, parsing. Does not: claim, commit, or decide about links. Called by: the instance, once a round.
+"""
+
+import logging
+import select
+import time
+import traceback
+from collections.abc import Callable
+
+from django.db import DatabaseError
+
+from clearinghouse.addresses import Refusal
+from clearinghouse.addresses.parse import parse, resolve
+
+from . import results
+from .answers import NO_ANSWER, PAGE, REDIRECTS, RETRY
+from .credentials import Keys
+from .errors import Fenced
+from .extract.wire import Parsed
+from .fetch.curl import Fetcher
+from .hosts import ASKING, ROBOTS_HOPS, UNKNOWN, UNREADABLE, Desk, Hosts
+from .models import Excursion, Instance, Run
+from .parsers import Died, Parsers
+from .policy.frontier import HOLD, NO
+from .policy.identity import wire_url
+from .reading import Reader, expand_again
+from .served import Item, ServedQueue
+from .values import FAILED, REASONS, SKIPPED, Fetched, Request
+
+CONNECTIONS = 256
+RESERVE = 64
+QUARANTINE = 3  # parser deaths of one page
+
+log = logging.getLogger(__name__)
+
+
+class Robot:
+    """The mark of a request for robots.txt."""
+
+    def __init__(self, desk: Desk) -> None:
+        self.desk = desk
+
+
+class Traffic:
+    """What one instance has under way. `queues` is the instance's own dictionary, `commit` its way to write."""
+
+    def __init__(
+        self, run: Run, row: Instance, queues: dict[int, ServedQueue], reader: Reader, commit: Callable[[], None]
+    ) -> None:
+        self.run = run
+        self.queues = queues
+        self.commit = commit
+        self.unwritten = 0  # verdicts since the last commit
+        self.fetcher = Fetcher(CONNECTIONS)
+        self.parsers = Parsers()
+        self.hosts = Hosts(run.speed, row)
+        self.reader = reader
+        self.keys = Keys()
+
+    @property
+    def under_way(self) -> int:
+        return self.fetcher.active() + self.parsers.active()
+
+    def close(self) -> None:
+        self.fetcher.close()
+        self.parsers.close()
+
+    # -- requests -----------------------------------------------------------------------------------------------
+
+    def start_requests(self, now: float) -> None:
+        for queue in [queue for queue in self.queues.values() if not queue.leaving]:
+            if self.fetcher.active() >= CONNECTIONS or self.parsers.crowded:
+                break
+            queue.wake(now)
+            if queue.low:
+                self.commit()
+                queue.refill()
+            if queue.reserve(RESERVE):
+                self.commit()
+            for origin in queue.origins():
+                self._start_from(queue, origin, now)
+        self.hosts.ask(now)
+        # Queues take turns: who was first goes last.
+        if len(self.queues) > 1:
+            first = next(iter(self.queues))
+            self.queues[first] = self.queues.pop(first)
+
+    def _start_from(self, queue: ServedQueue, origin: str, now: float) -> None:
+        desk = self.hosts.desk(origin)
+        while self.hosts.ready(desk, now) and queue.has(origin) and self.fetcher.active() < CONNECTIONS:
+            permission, item = queue.next_item(origin)
+            if permission == HOLD:
+                return
+            if permission == NO:
+                self._conclude(queue, queue.take(item), SKIPPED, "page_limit", "")
+                continue
+            refusal = queue.refusal(item) if queue.off or queue.excluding else None
+            if refusal:
+                self._conclude(queue, queue.take(item), SKIPPED, refusal.reason, refusal.detail)
+                continue
+            if self._robots_block(queue.owner(item).ignore_robots, desk):
+                return
+            self._start(queue, queue.take(item), desk)
+
+    def _robots_block(self, ignored: bool, desk: Desk) -> bool:
+        """Whether the site must answer for its robots.txt first."""
+        if ignored or self.run.ignore_robots or desk.robots is not None or desk.robots_state == UNREADABLE:
+            return False
+        if desk.robots_state == UNKNOWN:
+            desk.robots_state, desk.robots_hops = ASKING, 0
+            self._ask_for_robots(desk, desk.origin + "/robots.txt")
+        return True
+
+    def _ask_for_robots(self, desk: Desk, url: str) -> None:
+        address = parse(url)
+        if isinstance(address, Refusal):
+            self.hosts.robots_answered(desk, 404, b"")
+            return
+        self.hosts.departed(desk)
+        self.fetcher.start(Request(address.href, address, token=Robot(desk)))
+
+    def _start(self, queue: ServedQueue, item: Item, desk: Desk) -> None:
+        owner = queue.owner(item)
+        if desk.robots_state == UNREADABLE or self.hosts.given_up(desk):
+            self._conclude(queue, item, REASONS[desk.trouble].outcome, desk.trouble, "the site did not answer")
+            return
+        if not (owner.ignore_robots or self.run.ignore_robots):
+            allowed, rule = desk.robots.allowed(item.url) if desk.robots else (True, "")
+            if not allowed:
+                self._conclude(queue, item, SKIPPED, "robots_disallowed", rule)
+                return
+        credentials = self.keys.for_request(owner, item.url)
+        if isinstance(credentials, Refusal):
+            self._conclude(queue, item, FAILED, credentials.reason, credentials.detail)
+            return
+        previous = queue.look_up_previous(item)
+        assert item.address is not None
+        request = Request(
+            wire_url(item.address, owner.append), item.address,
+            etag=previous.etag if previous else "", last_modified=previous.last_modified if previous else "",
+            credentials=credentials, accept_bad_certificate=owner.accept_bad_certificate,
+            identity_encoding=item.identity, cookies=item.cookies, token=(queue.excursion.pk, item, desk),
+        )  # fmt: skip
+        queue.fly(item)
+        self.hosts.departed(desk)
+        self.fetcher.start(request)
+
+    def _conclude(self, queue: ServedQueue, item: Item, outcome: str, reason: str, detail: str) -> None:
+        self.reader.conclude(queue, item, results.Verdict(item.key, item.url, outcome, reason, detail))
+        self.unwritten += 1
+
+    # -- answers ------------------------------------------------------------------------------------------------
+
+    def read_answers(self, wait: float | None = None) -> None:
+        for fetched in self.fetcher.wait(self._patience() if wait is None else wait):
+            token = fetched.request.token
+            if isinstance(token, Robot):
+                self._robots_came(token.desk, fetched)
+                continue
+            excursion_id, item, desk = token
+            self.hosts.landed(desk)
+            queue = self.queues.get(excursion_id)
+            if queue:
+                self._guarded(queue, item, lambda q=queue, i=item, f=fetched, d=desk: self._read(q, i, f, d))
+        for (excursion_id, item, fetched), page in self.parsers.collect():
+            queue = self.queues.get(excursion_id)
+            if queue:
+                self._guarded(queue, item, lambda q=queue, i=item, f=fetched, p=page: self._store(q, i, f, p))
+
+    def _patience(self) -> float:
+        """How long to wait for an answer: not at all when nothing is under way, shortly while pages are read."""
+        if self.fetcher.active():
+            return 0.002 if self.parsers.active() else 0.05
+        if self.parsers.active():
+            select.select([self.parsers], [], [], 0.05)
+        else:
+            time.sleep(0.01 if self.queues else 0.0)
+        return 0.0
+
+    def _guarded(self, queue: ServedQueue, item: Item, step: Callable[[], None]) -> None:
+        try:
+            step()
+        except (Fenced, DatabaseError):
+            raise
+        except Exception as error:  # a fault of ours must not end the run: it is stored and the page named
+            log.exception("Reading %r failed", item.url)
+            self._fault(queue, item, error)
+
+    def _read(self, queue: ServedQueue, item: Item, fetched: Fetched, desk: Desk) -> None:
+        if fetched.reason in NO_ANSWER:
+            self.hosts.silent(desk, fetched.reason)
+            if desk.down_since:  # the site is silent, not the page: this try does not count
+                queue.put_back(item)
+                return
+        else:
+            self.hosts.answered(desk)
+        answer = self.reader.read(queue, item, fetched)
+        if answer.kind == PAGE:
+            self._parse(queue, item, fetched)
+            return
+        queue.landed(item)
+        if answer.kind == RETRY:
+            queue.put_back(item)
+            if answer.wait:
+                self.hosts.leave_alone(desk, answer.wait)
+        else:
+            self._done(queue)
+
+    def _parse(self, queue: ServedQueue, item: Item, fetched: Fetched) -> None:
+        self.parsers.submit((queue.excursion.pk, item, fetched), fetched, item.url, alone=item.deaths > 0)
+
+    def _store(self, queue: ServedQueue, item: Item, fetched: Fetched, page: Parsed | Died) -> None:
+        if isinstance(page, Died):
+            item.deaths += 1
+            if not page.slow and item.deaths < QUARANTINE:
+                self._parse(queue, item, fetched)
+                return
+            reason = "parse_timeout" if page.slow else "quarantined"
+            self.reader.conclude(queue, item, results.Verdict(item.key, item.url, FAILED, reason), fetched)
+        else:
+            self.reader.store(queue, item, fetched, page)
+        queue.landed(item)
+        self._done(queue)
+
+    def _done(self, queue: ServedQueue) -> None:
+        """A message has its verdict: look at what it led to."""
+        self.unwritten += 1
+        if queue.frontier.changes.again:
+            self._expand_again(queue)
+        queue.absorb()
+
+    def _fault(self, queue: ServedQueue, item: Item, error: Exception) -> None:
+        queue.landed(item)
+        trace = "".join(traceback.format_exception(error))[-4000:]
+        Excursion.objects.filter(pk=queue.excursion.pk).update(error=trace)
+        if item.short in queue.frontier.known:
+            self._conclude(queue, item, FAILED, "error", f"{type(error).__name__}: {error}"[:300])
+
+    def _expand_again(self, queue: ServedQueue) -> None:
+        while queue.frontier.changes.again:
+            keys = list(queue.frontier.changes.again.values())
+            self.commit()  # what they found first must be in the ledger to be read from there
+            expand_again(queue, keys)
+
+    def _robots_came(self, desk: Desk, fetched: Fetched) -> None:
+        self.hosts.landed(desk)
+        location = fetched.header("location") if fetched.status in REDIRECTS else ""
+        if fetched.reason:
+            self.hosts.robots_failed(desk, fetched.reason)
+        elif location and desk.robots_hops < ROBOTS_HOPS:
+            desk.robots_hops += 1
+            self._ask_for_robots(desk, resolve(fetched.request.address.href, location))
+        else:
+            self.hosts.robots_answered(desk, fetched.status, fetched.body)
