@@ -11,7 +11,9 @@ import django_rq
 from django.conf import settings
 from redis import Redis
 from redis.exceptions import RedisError
+from rq import Worker
 from rq.job import Job
+from rq.worker import WorkerStatus
 
 CONTROL = "control"
 CRAWL = "crawl"
@@ -39,13 +41,14 @@ class TrustedJob(Job):
         return super().func
 
 
+def _redis() -> Redis:
+    return Redis.from_url(settings.REDIS_URL, socket_timeout=PATIENCE_SECONDS, socket_connect_timeout=PATIENCE_SECONDS)
+
+
 def ring(queue: str, function: str, *ids: int) -> bool:
     """Ask a worker to look at these rows; False when Redis cannot be asked (the tick will ring again)."""
     try:
-        connection = Redis.from_url(
-            settings.REDIS_URL, socket_timeout=PATIENCE_SECONDS, socket_connect_timeout=PATIENCE_SECONDS
-        )
-        target = django_rq.get_queue(queue, connection=connection)
+        target = django_rq.get_queue(queue, connection=_redis())
         target.enqueue(function, *ids, result_ttl=0, failure_ttl=3600, ttl=None)
         return True
     except (RedisError, OSError) as error:
@@ -56,9 +59,15 @@ def ring(queue: str, function: str, *ids: int) -> bool:
 def waiting(queue: str) -> int:
     """How many rings are not answered yet; 0 when Redis cannot be asked."""
     try:
-        connection = Redis.from_url(
-            settings.REDIS_URL, socket_timeout=PATIENCE_SECONDS, socket_connect_timeout=PATIENCE_SECONDS
-        )
-        return django_rq.get_queue(queue, connection=connection).count
+        return django_rq.get_queue(queue, connection=_redis()).count
+    except (RedisError, OSError):
+        return 0
+
+
+def idle_workers(queue: str) -> int:
+    """How many workers wait for a ring of this queue; 0 when Redis cannot be asked."""
+    try:
+        target = django_rq.get_queue(queue, connection=_redis())
+        return sum(worker.get_state() == WorkerStatus.IDLE for worker in Worker.all(queue=target))
     except (RedisError, OSError):
         return 0

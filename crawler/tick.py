@@ -46,10 +46,17 @@ def _look_after(run: Run) -> None:
         if not queues.waiting(queues.CONTROL):
             queues.ring(queues.CONTROL, "crawler.jobs.initialize", run.pk)
         return
-    free = run.excursions.filter(unfinished=True, claim=None, state__in=message_queue.CLAIMABLE).count()
-    wanted = min(free, MOST_TICKETS) - queues.waiting(queues.CRAWL)
-    for _ in range(max(wanted, 0)):
+    for _ in range(_tickets(run)):
         queues.ring(queues.CRAWL, "crawler.jobs.serve", run.pk)
+
+
+def _tickets(run: Run) -> int:
+    """Instances this run could use: for queues nobody serves, or to share those of another that has several."""
+    unserved = message_queue.unserved(run.pk)
+    standing = message_queue.standing(run.pk)
+    unfinished = run.excursions.filter(unfinished=True).count()
+    sharers = min(queues.idle_workers(queues.CRAWL), unfinished - len(standing)) if unfinished > 1 else 0
+    return max(min(max(unserved, sharers), MOST_TICKETS) - queues.waiting(queues.CRAWL), 0)
 
 
 def _free_from_dead_drivers() -> None:
