@@ -5,6 +5,7 @@ Called by: the instance that serves the queue, the tick (for runs whose excursio
 """
 
 from django.db import transaction
+from django.db.models import F, Q
 from django.utils import timezone
 
 from clearinghouse import queues
@@ -74,7 +75,8 @@ def _put_back_heads(instance: Instance, excursion: Excursion) -> None:
     last = 0
     while True:
         entries = LedgerEntry.objects.filter(excursion=excursion, version_id__isnull=False, id__gt=last)
-        part = list(entries.exclude(outcome="unchanged").order_by("id")[:_STEP])
+        moved = Q(previous_version_id=None) | ~Q(version_id=F("previous_version_id"))
+        part = list(entries.filter(moved).order_by("id")[:_STEP])
         if not part:
             return
         with transaction.atomic(using=WEBCRAWL):

@@ -14,7 +14,7 @@ from . import extract, results
 from .answers import FAILURE, PAGE, REDIRECT, RETRY, SKIP, UNCHANGED, Answer, judge
 from .extract.wire import Parsed
 from .message_queue import Previous
-from .models import LedgerEntry, PageVersion
+from .models import LedgerEntry, PageBody, PageVersion
 from .policy import reach
 from .policy.frontier import SHORT
 from .results import NewVersion, Verdict
@@ -50,6 +50,9 @@ class Reader:
             return Answer(UNCHANGED)
         elif answer.kind == PAGE:
             return answer  # its bytes go to a parser first; store() follows
+        elif answer.kind == UNCHANGED and self._read_by_an_older_extractor(queue, item):
+            self._take_stored_bytes(queue, item, fetched)
+            return Answer(PAGE)
         elif answer.kind == UNCHANGED:
             self._unchanged(queue, item, fetched)
         else:
@@ -77,6 +80,21 @@ class Reader:
             return False
         return previous.digest == digest_of(fetched.body)
 
+    def _read_by_an_older_extractor(self, queue: ServedQueue, item: Item) -> bool:
+        previous = queue.look_up_previous(item)
+        return previous is not None and previous.extractor != extract.EXTRACTOR
+
+    def _take_stored_bytes(self, queue: ServedQueue, item: Item, fetched: Fetched) -> None:
+        """A 304 brings no body; the one we have is read again."""
+        previous = queue.look_up_previous(item)
+        assert previous is not None
+        fetched.body = bytes(PageBody.objects.get(digest=previous.digest).content)
+        kept = PageVersion.objects.values_list("content_type", "etag", "last_modified").get(pk=previous.version_id)
+        named = zip(("content-type", "etag", "last-modified"), kept, strict=True)
+        fetched.headers = [
+            (name, value) for name, value in named if value and not fetched.header(name)
+        ] + fetched.headers
+
     def store(self, queue: ServedQueue, item: Item, fetched: Fetched, page: Parsed) -> None:
         """A page was read: its version, its verdict, its links."""
         if page.refusal is not None:
@@ -85,7 +103,8 @@ class Reader:
             return
         previous = queue.look_up_previous(item)
         version_id = self._new_version(queue, item, fetched, page)
-        verdict = Verdict(item.key, item.url, CRAWLED, version_id=version_id)
+        same = previous is not None and previous.digest == page.digest  # only the reading is new
+        verdict = Verdict(item.key, item.url, UNCHANGED if same else CRAWLED, version_id=version_id)
         verdict.previous_version_id = previous.version_id if previous else None
         ways = self.conclude(queue, item, verdict, fetched)
         queue.tally.answered(0, 0, page.type_id)
@@ -94,7 +113,7 @@ class Reader:
     def _unchanged(self, queue: ServedQueue, item: Item, fetched: Fetched) -> None:
         previous = queue.look_up_previous(item)
         assert isinstance(previous, Previous)  # a 304 without a condition was refused by fetch
-        verdict = Verdict(item.key, item.url, "unchanged", version_id=previous.version_id)
+        verdict = Verdict(item.key, item.url, UNCHANGED, version_id=previous.version_id)
         verdict.previous_version_id = previous.version_id
         ways = self.conclude(queue, item, verdict, fetched)
         _expand_stored(queue, item.key, previous.version_id, ways)

@@ -55,7 +55,7 @@ def serve(pages: dict[str, Page], port: int = 0) -> Iterator[Site]:
                 page = page.script.pop(0)
             if page.delay:
                 threading.Event().wait(page.delay)
-            body = page.body or html(self.path, page.links)
+            body = b"" if page.status in {204, 304} else page.body or html(self.path, page.links)
             self.send_response(page.status)
             if page.location:
                 self.send_header("Location", page.location)
