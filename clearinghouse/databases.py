@@ -23,9 +23,11 @@ _SQLITE_PRAGMAS = (
     "PRAGMA synchronous=FULL;"  # an acknowledged page survives a power cut (fault A8)
     "PRAGMA cache_size=-32000;"
     "PRAGMA temp_store=MEMORY;"
-    "PRAGMA mmap_size=268435456;"
     "PRAGMA journal_size_limit=67108864;"
 )
+
+# Readers of large databases gain; a crawler would count what it maps as memory it uses.
+_MAPPED = "PRAGMA mmap_size=268435456;"
 
 _APPS = {
     "crawler": {WEBCRAWL},
@@ -37,11 +39,11 @@ _MODELS = {
 }
 
 
-def from_url(url: str) -> dict[str, Any]:
+def from_url(url: str, mapped: bool = True) -> dict[str, Any]:
     """Django's settings for one database URL; raises SystemExit with a sentence for an unusable one."""
     parts = urlsplit(url)
     if parts.scheme == "sqlite":
-        return _sqlite(Path(unquote(url.removeprefix("sqlite:///"))))
+        return _sqlite(Path(unquote(url.removeprefix("sqlite:///"))), mapped)
     if parts.scheme in {"postgres", "postgresql"}:
         return _server(parts, "django.db.backends.postgresql", {})
     if parts.scheme == "mssql":
@@ -49,8 +51,9 @@ def from_url(url: str) -> dict[str, Any]:
     raise SystemExit(f"{url!r} is not a database address; use sqlite:///…, postgres://… or mssql://…")
 
 
-def _sqlite(path: Path) -> dict[str, Any]:
-    options = {"init_command": _SQLITE_PRAGMAS, "transaction_mode": "IMMEDIATE", "timeout": LOCK_WAIT_SECONDS}
+def _sqlite(path: Path, mapped: bool) -> dict[str, Any]:
+    pragmas = _SQLITE_PRAGMAS + (_MAPPED if mapped else "")
+    options = {"init_command": pragmas, "transaction_mode": "IMMEDIATE", "timeout": LOCK_WAIT_SECONDS}
     return {
         "ENGINE": "django.db.backends.sqlite3",
         "NAME": str(path),

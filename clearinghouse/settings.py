@@ -107,13 +107,13 @@ TEMPLATES = [
 FORM_RENDERER = "django.forms.renderers.TemplatesSetting"
 
 
-def _database(name: str, file: str) -> dict[str, Any]:
-    return databases.from_url(env.text(name) or f"sqlite:///{Path(VAR, file).resolve()}")
+def _database(name: str, file: str, mapped: bool = True) -> dict[str, Any]:
+    return databases.from_url(env.text(name) or f"sqlite:///{Path(VAR, file).resolve()}", mapped)
 
 
 DATABASES = {
     databases.DEFAULT: _database("DB", "doc_library.sqlite3"),
-    databases.WEBCRAWL: _database("DB_WEBCRAWL", "webcrawl.sqlite3"),
+    databases.WEBCRAWL: _database("DB_WEBCRAWL", "webcrawl.sqlite3", mapped=False),
     databases.PRIMARY: _database("DB_PRIMARY", "primary.sqlite3"),
     databases.BACKUP: _database("DB_BACKUP", "backup.sqlite3"),
 }
