@@ -18,7 +18,7 @@ from .answers import NO_ANSWER, PAGE, REDIRECTS, RETRY
 from .credentials import Keys
 from .errors import Fenced
 from .extract.wire import Parsed
-from .fetch.curl import Fetcher
+from .fetch.desk import Fetcher
 from .hosts import ASKING, ROBOTS_HOPS, UNKNOWN, UNREADABLE, Desk, Hosts
 from .models import Excursion, Instance, Run
 from .parsers import Died, Parsers
@@ -56,7 +56,7 @@ class Traffic:
         self.parsers = Parsers()
         self.hosts = Hosts(run.speed, row)
         self.reader = reader
-        self.keys = Keys()
+        self.keys = Keys(run.pk)
 
     @property
     def under_way(self) -> int:

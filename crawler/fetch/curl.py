@@ -4,6 +4,7 @@ Never follows a redirect, never raises for trouble of a network or a server: the
 """
 
 import importlib.metadata
+import os
 import select
 import time
 from collections import deque
@@ -13,6 +14,7 @@ import pycurl
 from clearinghouse import env
 from crawler.values import USER_AGENT, Fetched, Request
 
+from .digest import Lessons
 from .transfer import Transfer
 
 _IDLE_HANDLES = 256
@@ -33,8 +35,11 @@ class Fetcher:
 
     def __init__(self, max_connections: int = 1024) -> None:
         self._agent = user_agent()
+        self._lessons = Lessons()
         self._epoll = select.epoll()
         self._due: float | None = None
+        self._bell: int | None = None
+        self._rung = False
         self._active: dict[pycurl.Curl, Transfer] = {}
         self._idle: list[Transfer] = []
         self._refused: deque[Fetched] = deque()
@@ -47,13 +52,18 @@ class Fetcher:
     def start(self, request: Request) -> None:
         """Begin a GET; its answer comes out of a later wait()."""
         transfer = self._idle.pop() if self._idle else Transfer(self._agent)
-        refusal = transfer.begin(request)
+        refusal = transfer.begin(request, self._lessons.header(request))
         if refusal is not None:
             self._refused.append(refusal)
             self._idle.append(transfer)
             return
         self._active[transfer.handle] = transfer
         self._multi.add_handle(transfer.handle)
+
+    def listen(self, bell: int) -> None:
+        """Let wait() end, too, when this eventfd rings: another fetcher has something for the same caller."""
+        self._bell = bell
+        self._epoll.register(bell, select.EPOLLIN)
 
     def active(self) -> int:
         """How many were started and have not come out of wait()."""
@@ -63,15 +73,17 @@ class Fetcher:
         """The answers that are ready; waits for the first one, but no longer than this."""
         until = time.monotonic() + seconds
         answers = self._ended()
+        listening = self._bell is not None
         while not answers:
             now = time.monotonic()
             pause = until - now
             if self._due is not None:
                 pause = min(pause, self._due - now)
-            self._act(self._epoll.poll(max(pause, 0.0), 256) if self._active else self._rest(pause))
+            self._act(self._epoll.poll(max(pause, 0.0), 256) if self._active or listening else self._rest(pause))
             answers = self._ended()
-            if time.monotonic() >= until:
+            if self._rung or time.monotonic() >= until:
                 break
+        self._rung = False
         return answers
 
     def close(self) -> None:
@@ -89,6 +101,10 @@ class Fetcher:
     def _act(self, events: list[tuple[int, int]]) -> None:
         """Let libcurl do what the sockets and its own clock ask for."""
         for descriptor, event in events:
+            if descriptor == self._bell:
+                os.eventfd_read(descriptor)
+                self._rung = True
+                continue
             action = 0
             if event & (select.EPOLLIN | select.EPOLLHUP | select.EPOLLERR):
                 action |= pycurl.CSELECT_IN
@@ -110,19 +126,32 @@ class Fetcher:
         left = 1
         while left:
             left, good, bad = self._multi.info_read(256)
-            answers.extend(self._finish(handle, 0, "") for handle in good)
-            for handle, code, message in bad:
-                if self._active[handle].begin_again(message):
-                    self._multi.remove_handle(handle)
+            for handle, code, message in [*((handle, 0, "") for handle in good), *bad]:
+                self._multi.remove_handle(handle)
+                transfer = self._active[handle]
+                if code and transfer.begin_again(message):
+                    self._multi.add_handle(handle)
+                    continue
+                answer = transfer.finish(code, message)
+                if self._answers_challenge(transfer, answer):
                     self._multi.add_handle(handle)
                 else:
-                    answers.append(self._finish(handle, code, message))
+                    answers.append(self._put_away(transfer, answer))
         return answers
 
-    def _finish(self, handle: pycurl.Curl, code: int, message: str) -> Fetched:
-        self._multi.remove_handle(handle)
-        transfer = self._active.pop(handle)
-        answer = transfer.finish(code, message)
+    def _answers_challenge(self, transfer: Transfer, answer: Fetched) -> bool:
+        """Digest: a page may cost a second request, never a third."""
+        if transfer.request.credentials is None or transfer.challenged:
+            return False
+        header = self._lessons.answer(answer) if answer.status == 401 else ""
+        if header:
+            transfer.answer_challenge(answer, header)
+        return bool(header)
+
+    def _put_away(self, transfer: Transfer, answer: Fetched) -> Fetched:
+        if transfer.authorization:
+            self._lessons.succeeded(answer)
+        del self._active[transfer.handle]
         if transfer.reusable and len(self._idle) < _IDLE_HANDLES:
             self._idle.append(transfer)
         else:

@@ -1,4 +1,4 @@
-"""Content-Encoding: gzip, deflate and br, undone piece by piece in bounded memory.
+"""Content-Encoding: gzip, deflate, br and zstd, undone piece by piece in bounded memory.
 
 Done here and not by libcurl, because libcurl does not notice when a compressed body ends too early: a page cut off
 by its own server would be stored as whole.
@@ -9,11 +9,15 @@ from collections.abc import Iterator
 from typing import Protocol
 
 import brotli
+from backports import zstd
 
-ACCEPTED = "gzip, deflate, br"
+ACCEPTED = "gzip, deflate, br, zstd"
 _PIECE = 65_536  # bytes that one step of unpacking gives at most
 _LAYERS_AT_MOST = 5
 _GZIP_MAGIC = b"\x1f\x8b"
+_ZSTD_WINDOW = {
+    int(zstd.DecompressionParameter.window_log_max): 23
+}  # 8 MB of memory: what RFC 9659 lets a server ask for
 
 
 class Broken(Exception):
@@ -90,10 +94,30 @@ class _Brotli:
         return bool(self._unpack.is_finished())
 
 
-_LAYERS: dict[str, type[_Gzip] | type[_Deflate] | type[_Brotli]] = {
-    "gzip": _Gzip, "x-gzip": _Gzip, "deflate": _Deflate, "br": _Brotli,
+class _Zstd:
+    """zstd, of one frame or several. The library of the standard's successor, because it can be told when to stop."""
+
+    def __init__(self) -> None:
+        self._unpack = zstd.ZstdDecompressor(options=_ZSTD_WINDOW)
+
+    def feed(self, data: bytes) -> Iterator[bytes]:
+        while data or not (self._unpack.needs_input or self._unpack.eof):
+            if self._unpack.eof:
+                self._unpack = zstd.ZstdDecompressor(options=_ZSTD_WINDOW)
+            try:
+                yield self._unpack.decompress(data, _PIECE)
+            except zstd.ZstdError:
+                raise Broken from None
+            data = self._unpack.unused_data if self._unpack.eof else b""
+
+    def whole(self) -> bool:
+        return self._unpack.eof
+
+
+_LAYERS: dict[str, type[_Gzip] | type[_Deflate] | type[_Brotli] | type[_Zstd]] = {
+    "gzip": _Gzip, "x-gzip": _Gzip, "deflate": _Deflate, "br": _Brotli, "zstd": _Zstd,
 }  # fmt: skip
-_UNREADABLE = {"zstd", "compress", "x-compress", "dcb", "dcz"}
+_UNREADABLE = {"compress", "x-compress", "dcb", "dcz"}
 
 
 class Decoder:

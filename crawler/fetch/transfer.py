@@ -10,8 +10,8 @@ import pycurl
 from clearinghouse.addresses.networks import address_allowed
 from crawler.values import Fetched, Request
 
-from . import decoding, outcome
-from .limits import UNUSED, Limit, limit_of
+from . import decoding, digest, outcome
+from .body import Body, judge
 
 CONNECT_SECONDS = 15
 WHOLE_SECONDS = 60
@@ -21,8 +21,8 @@ _HEADER_BYTES = 256_000
 _INTERIM_ANSWERS = 10  # 1xx answers before the real one
 _STATUS = re.compile(rb"HTTP/[0-9.]+ +([0-9]{3})(?=[ \r\n])")
 _NAME = re.compile(rb"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
-_BASIC, _DIGEST = 1, 2  # the numbers of crawl_auth_type_id
-_ACCEPT = "Accept: text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
+_BASIC = 1  # the number of crawl_auth_type_id
+ACCEPT = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
 
 
 class Transfer:
@@ -34,14 +34,17 @@ class Transfer:
         self._options(agent)
         self._forget()
 
-    def begin(self, request: Request) -> Fetched | None:
+    def begin(self, request: Request, authorization: str = "") -> Fetched | None:
         """Make the handle ready for this request; an answer at once when it must not be sent."""
         self._forget()
         self.request = request
+        self.authorization = authorization
+        self.challenged = request.credentials is not None and request.credentials.kind != digest.KIND
         self.reusable = True
+        self._spent = (0, 0)
         self._lengths_count = True
         credentials = request.credentials
-        if credentials is not None and credentials.kind not in (_BASIC, _DIGEST):
+        if credentials is not None and credentials.kind not in (_BASIC, digest.KIND):
             return Fetched(request, reason="auth_failed", detail="this way of signing in needs another transport")
         handle = self.handle
         try:
@@ -53,11 +56,6 @@ class Transfer:
         unchecked = request.accept_bad_certificate and credentials is None and not request.cookies
         handle.setopt(pycurl.SSL_VERIFYPEER, 0 if unchecked else 1)
         handle.setopt(pycurl.SSL_VERIFYHOST, 0 if unchecked else 2)
-        if credentials is not None and credentials.kind == _DIGEST:
-            self.reusable = False  # the handle remembers realm and nonce; the next request may go elsewhere
-            handle.setopt(pycurl.HTTPAUTH, pycurl.HTTPAUTH_DIGEST)
-            handle.setopt(pycurl.USERNAME, credentials.login.encode())
-            handle.setopt(pycurl.PASSWORD, credentials.password.encode())
         return None
 
     def begin_again(self, message: str) -> bool:
@@ -71,6 +69,15 @@ class Transfer:
         self.handle.setopt(pycurl.HTTPHEADER, [*self._headers(self.request), b"Connection: close"])
         return True
 
+    def answer_challenge(self, refused: Fetched, authorization: str) -> None:
+        """The same request with the proof that we know the password; both together have the time of one."""
+        self.authorization = authorization
+        self.challenged = True
+        self.reusable = False  # its clock is no longer the usual one
+        self._spent = (refused.milliseconds, refused.received)
+        self.handle.setopt(pycurl.TIMEOUT_MS, max(WHOLE_SECONDS * 1000 - refused.milliseconds, 1))
+        self.handle.setopt(pycurl.HTTPHEADER, self._headers(self.request))
+
     def finish(self, code: int, message: str) -> Fetched:
         """The answer, now that libcurl is done with it."""
         handle = self.handle
@@ -78,13 +85,12 @@ class Transfer:
             self.request,
             status=self._status,
             headers=self._headers_in,
-            milliseconds=round(handle.getinfo(pycurl.TOTAL_TIME) * 1000),
-            received=int(handle.getinfo(pycurl.SIZE_DOWNLOAD_T) + handle.getinfo(pycurl.HEADER_SIZE)),
+            milliseconds=self._spent[0] + round(handle.getinfo(pycurl.TOTAL_TIME) * 1000),
+            received=self._spent[1] + int(handle.getinfo(pycurl.SIZE_DOWNLOAD_T) + handle.getinfo(pycurl.HEADER_SIZE)),
             remote=handle.getinfo(pycurl.PRIMARY_IP) or "",
-            truncated=self._truncated,
         )
-        if self._limit is None or self._limit.keep:
-            answer.body = bytes(self._body[0]) if len(self._body) == 1 else b"".join(self._body)
+        if self._body is not None:
+            answer.body, answer.truncated = self._body.content(), self._body.truncated
         connected = handle.getinfo(pycurl.CONNECT_TIME) > 0
         answer.reason, answer.detail = self._end(answer, outcome.Ending(code, message, connected, answer.status))
         if answer.reason:
@@ -100,15 +106,12 @@ class Transfer:
             return "address_refused", self._refused
         if self._stopped:
             return self._stopped
-        if ending.code and not self._enough:
+        body = self._body
+        if body is not None and body.stopped:
+            return body.stopped
+        if ending.code and not (body and body.enough):
             return outcome.of_libcurl(ending)
-        if self._decoder is not None and not self._enough and not self._decoder.whole():
-            return "decode_failed", "the compressed body ends too early"
-        if self._limit is None and answer.status >= 200:  # no body came: the headers are judged alone
-            limit = limit_of(answer.status, answer.headers, self.request.address.path, b"")
-            if limit.size == 0 and answer.status != 204 and limit.reason:
-                return limit.reason, limit.detail
-        return outcome.of_answer(answer)
+        return judge(answer, body)
 
     def _options(self, agent: str) -> None:
         handle = self.handle
@@ -140,18 +143,15 @@ class Transfer:
         self._answers = 0
         self._bare_line = False  # the last line ended without a carriage return
         self._status = 0
-        self._body: list[bytes] = []
-        self._size = 0
-        self._decoder: decoding.Decoder | None = None
-        self._begun = False
-        self._limit: Limit | None = None
-        self._truncated = False
-        self._enough = False  # we ended the transfer ourselves, and what came counts
+        self._body: Body | None = None
         self._refused = ""
         self._stopped: tuple[str, str] | None = None
 
     def _headers(self, request: Request) -> list[bytes]:
-        lines = [_ACCEPT, f"Accept-Encoding: {'identity' if request.identity_encoding else decoding.ACCEPTED}"]
+        lines = [
+            f"Accept: {ACCEPT}",
+            f"Accept-Encoding: {'identity' if request.identity_encoding else decoding.ACCEPTED}",
+        ]
         if request.etag:
             lines.append(f"If-None-Match: {request.etag}")
         if request.last_modified:
@@ -161,6 +161,8 @@ class Transfer:
         if request.credentials is not None and request.credentials.kind == _BASIC:
             pair = f"{request.credentials.login}:{request.credentials.password}".encode()
             lines.append("Authorization: Basic " + base64.b64encode(pair).decode())
+        elif self.authorization:
+            lines.append(f"Authorization: {self.authorization}")
         if any("\r" in line or "\n" in line or "\0" in line for line in lines):
             raise ValueError("a header value holds a line break")
         return [line.encode() for line in lines]
@@ -178,7 +180,7 @@ class Transfer:
         self._header_bytes += len(line)
         if self._header_bytes > _HEADER_BYTES or len(self._headers_in) > _HEADER_LINES:
             return self._stop("bad_response", "its headers are endless")
-        if self._limit is not None or self._begun:
+        if self._body is not None:
             return None  # behind the body come trailers, which nobody needs
         if line.startswith(b"HTTP/"):
             return self._status_line(line)
@@ -190,7 +192,7 @@ class Transfer:
         if colon:
             if not _NAME.fullmatch(name):
                 return self._stop("bad_response", "a header's name is not usable")
-            self._headers_in.append((name.decode("ascii").lower(), _text(value.strip().replace(b"\0", b""))))
+            self._headers_in.append((name.decode("ascii").lower(), readable(value.strip().replace(b"\0", b""))))
         return None
 
     def _status_line(self, line: bytes) -> int | None:
@@ -205,52 +207,16 @@ class Transfer:
         return None
 
     def _write(self, chunk: bytes) -> int | None:
-        try:
-            if not self._begun:
-                self._begun = True
-                self._decoder = self._choose_decoder(chunk)
-            if self._decoder is None:
-                return self._take(chunk)
-            for piece in self._decoder.feed(chunk):
-                if piece and self._take(piece) is not None:
-                    return 0
-        except decoding.Broken:
-            return self._stop("decode_failed", "the body cannot be decompressed")
-        return None
-
-    def _choose_decoder(self, beginning: bytes) -> decoding.Decoder | None:
-        encodings = decoding.encodings_of(self._headers_in)
-        if not encodings or not 200 <= self._status < 300:
-            return None  # errors and redirects are never looked into
-        if self.request.identity_encoding and not decoding.looks_encoded(beginning, encodings):
-            return None  # plain, as asked; only the header is wrong
-        return decoding.Decoder(encodings)
-
-    def _take(self, piece: bytes) -> int | None:
-        """Keep a piece of the body; 0 ends the transfer."""
-        limit = self._limit
-        if limit is None:
-            limit = self._limit = limit_of(self._status, self._headers_in, self.request.address.path, piece)
-        size = self._size + len(piece)
-        if size <= limit.size:
-            self._size = size
-            if limit.keep:
-                self._body.append(piece)
-            return None
-        if limit.reason:
-            return self._stop(limit.reason, limit.detail)
-        self._enough = True
-        if limit is not UNUSED:
-            self._truncated = True
-            self._body.append(piece[: limit.size - self._size])
-        return 0
+        if self._body is None:
+            self._body = Body(self.request, self._status, self._headers_in)
+        return None if self._body.write(chunk) else 0
 
     def _stop(self, reason: str, detail: str) -> int:
         self._stopped = (reason, detail)
         return 0
 
 
-def _text(value: bytes) -> str:
+def readable(value: bytes) -> str:
     """A header's value: UTF-8 where it is that (addresses in Location often are), else as HTTP once said."""
     try:
         return value.decode()

@@ -6,7 +6,10 @@ from collections.abc import Callable
 import pytest
 
 from clearinghouse.secrets.vault import binding_of, seal
+from crawler.credentials import Keys
+from crawler.fetch.point_key import PointKey
 from crawler.models import Run
+from crawler.values import PointSettings
 from crawlpoints.models import AuthType, CrawlPoint
 from tests.crawler.conftest import crawl, make_document
 from tests.sites.graph import Page, Site, serve
@@ -71,3 +74,34 @@ def test_the_password_stands_nowhere_in_the_crawl_database(ledger: Ledger) -> No
         run = crawl(make_document(protect(site.url("/"), site.url("/"))))
     excursion = run.excursions.get()
     assert CANARY not in str(excursion.snapshot) and "password" not in excursion.snapshot["points"][0]
+
+
+@pytest.mark.parametrize("kind", [AuthType.BASIC, AuthType.DIGEST, AuthType.NTLM, AuthType.FORM])
+@pytest.mark.parametrize(
+    ("url", "opens"),
+    [
+        ("https://a.org/m/", True),
+        ("https://a.org/m/x?y", True),
+        ("https://a.org/", False),
+        ("https://a.org/mm/", False),
+        ("https://a.org/M/", False),
+        ("http://a.org/m/", False),
+        ("https://a.org:8443/m/", False),
+        ("https://www.a.org/m/", False),
+        ("https://a.org.evil.org/m/", False),
+    ],
+)
+def test_which_addresses_a_key_opens(kind: AuthType, url: str, opens: bool) -> None:
+    start, page = "https://a.org/m/", "https://a.org/sign-in" if kind == AuthType.FORM else ""
+    sealed = seal(CANARY, binding_of(start, start, kind, page))
+    point = CrawlPoint(url=start, root=start, auth_type=kind, login="reader", password=sealed, sign_in_url=page)
+    point.save()
+    owner = PointSettings(point.pk, start, start, auth_type=kind, login="reader", sign_in_url=page)
+    key = Keys().for_request(owner, url)
+    assert (isinstance(key, PointKey) and key.password == CANARY) if opens else key is None
+
+
+def test_a_root_string_on_another_site_is_not_opened() -> None:
+    owner = PointSettings(1, "https://a.org/m/", "https://b.org/", auth_type=AuthType.BASIC, login="reader")
+    assert Keys().for_request(owner, "https://b.org/x") is None
+    assert Keys().for_request(owner, "https://a.org/m/") is None

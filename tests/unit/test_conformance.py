@@ -95,6 +95,8 @@ def test_encoded_bodies(site: Site) -> None:
 COMPRESSED = {
     "html-gzip.bin": "gzip", "html-br.bin": "br", "html-rawdeflate.bin": "deflate", "html-zlibdeflate.bin": "deflate",
     "html-gzip-deflate.bin": "gzip, deflate", "html-gzip-deflate-gzip.bin": "gzip, deflate, gzip",
+    "html-zstd-static-content-size.bin": "zstd", "html-zstd-static-no-content-size.bin": "zstd",
+    "html-zstd-streaming-no-content-size.bin": "zstd", "bomb-zstd.bin": "zstd",
     "bomb-gzip.bin": "gzip", "bomb-br.bin": "br", "bomb-deflate.bin": "deflate", "feed-sample1.xml.gz": "gzip",
     "truncated-crc-error.gz": "gzip", "truncated-crc-error-short.gz": "gzip", "unexpected-eof.gz": "gzip",
 }  # fmt: skip

@@ -1,0 +1,216 @@
+"""Connections for requests that connect to an allowed address only, and that another thread can end at any moment.
+
+requests counts its timeouts for each read: a server that drips a byte now and then holds it for ever. So every
+exchange has an Errand with one deadline for all of it; whoever sees it pass pulls the cord of the connection.
+"""
+
+import socket
+import threading
+import time
+from contextlib import suppress
+from typing import Any
+
+import requests
+import urllib3
+from requests.adapters import HTTPAdapter
+from urllib3.connection import HTTPConnection, HTTPSConnection
+from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
+
+from clearinghouse.addresses.networks import address_allowed
+
+from .transfer import SLOW_BYTES, SLOW_SECONDS
+
+_REFUSAL_AT_MOST = 64_000  # bytes of a 401 that are read to keep its connection
+
+
+class Failed(Exception):
+    """An exchange that ended, in the words of the closed list of reasons."""
+
+    def __init__(self, reason: str, detail: str) -> None:
+        super().__init__(detail)
+        self.reason, self.detail = reason, detail
+
+
+class Errand:
+    """One exchange under way: what goes out, until when, and the cord that ends it."""
+
+    def __init__(self, target: str, until: float) -> None:
+        self.target = target
+        self.until = until
+        self.over: tuple[str, str] | None = None  # reason and detail, when it was ended from outside
+        self.received = 0
+        self._seen = (time.monotonic(), 0)  # when the rate was last looked at, and what had come by then
+        self.connection: Any = None
+        self._cord: socket.socket | None = None
+        self._lock = threading.Lock()
+
+    def hold(self, connection: Any) -> None:
+        """This connection is used from now on. A cord of our own: http.client lets go of a socket it still reads."""
+        with self._lock:
+            self._drop()
+            self.connection, self._cord = connection, connection.cord.dup()
+            if self.over:
+                self._pull()
+
+    def finish(self) -> None:
+        """The exchange has ended by itself."""
+        with self._lock:
+            self._drop()
+
+    def end(self, reason: str = "error", detail: str = "the crawl ended") -> None:
+        """From another thread: no more of it."""
+        with self._lock:
+            self.over = self.over or (reason, detail)
+            self._pull()
+
+    def look(self, now: float) -> None:
+        """From another thread, now and then: end it if its time is over, or if it is too slow."""
+        since, before = self._seen
+        if now > self.until:
+            self.end("timeout", "the time for one page is over")
+        elif now - since >= SLOW_SECONDS:
+            self._seen = now, self.received
+            if self.received - before < SLOW_BYTES * SLOW_SECONDS:
+                self.end("too_slow", "less than 1 KB/s")
+
+    def left(self) -> float:
+        return max(self.until - time.monotonic(), 0.001)
+
+    def _pull(self) -> None:
+        if self._cord is not None:
+            with suppress(OSError):  # closed by the other side
+                self._cord.shutdown(socket.SHUT_RDWR)
+
+    def _drop(self) -> None:
+        if self._cord is not None:
+            self._cord.close()
+            self._cord = None
+
+
+class _AtWork(threading.local):
+    errand: Errand | None = None
+
+
+at_work = _AtWork()
+
+
+def errand() -> Errand:
+    if at_work.errand is None:
+        raise Failed("error", "a connection without an errand")
+    return at_work.errand
+
+
+class _Guard:
+    """Resolves once, connects to an address that was checked, and shows its cord."""
+
+    cord: socket.socket | None = None
+    remote = ""
+
+    def _new_conn(self) -> socket.socket:
+        here: Any = self
+        refused = ""
+        for family, kind, protocol, _, place in _resolve(here._dns_host, here.port):
+            if not address_allowed(str(place[0]), int(place[1])):
+                refused = str(place[0])
+                continue
+            line = socket.socket(family, kind, protocol)
+            line.settimeout(min(errand().left(), 15.0))
+            self.cord = line.dup()
+            errand().hold(self)
+            try:
+                line.connect(place)
+            except OSError:
+                self._drop_cord()
+                line.close()
+                continue
+            line.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            self.remote = str(place[0])
+            return line
+        raise Failed("address_refused", refused) if refused else Failed("connect_failed", "no connection")
+
+    def putrequest(self, method: str, url: str, *arguments: Any, **options: Any) -> None:
+        """The target goes out as it is canonical, not as urllib3 would write it."""
+        if self.cord is not None:
+            errand().hold(self)
+        super().putrequest(method, errand().target, *arguments, **options)  # type: ignore[misc]
+
+    def close(self) -> None:
+        self._drop_cord()
+        super().close()  # type: ignore[misc]
+
+    def _drop_cord(self) -> None:
+        if self.cord is not None:
+            self.cord.close()
+            self.cord = None
+
+
+class _Http(_Guard, HTTPConnection):
+    pass
+
+
+class _Https(_Guard, HTTPSConnection):
+    pass
+
+
+class _HttpPool(HTTPConnectionPool):
+    ConnectionCls = _Http
+
+
+class _HttpsPool(HTTPSConnectionPool):
+    ConnectionCls = _Https
+
+
+class Adapter(HTTPAdapter):
+    """One connection for each site; the refusals a sign-in begins with are read here, up to a limit."""
+
+    def __init__(self) -> None:
+        super().__init__(pool_connections=1, pool_maxsize=1, max_retries=0)
+
+    def init_poolmanager(self, *arguments: Any, **options: Any) -> None:
+        super().init_poolmanager(*arguments, **options)
+        self.poolmanager.pool_classes_by_scheme = {"http": _HttpPool, "https": _HttpsPool}
+
+    def send(self, request: requests.PreparedRequest, *arguments: Any, **options: Any) -> requests.Response:
+        answer = super().send(request, *arguments, **options)
+        if answer.status_code == 401:
+            _swallow(answer)
+        return answer
+
+
+class Session(requests.Session):
+    """requests without what it does of its own accord: no redirects, cookies, proxies, .netrc."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.trust_env = False
+        self.headers.clear()
+        for scheme in ("http://", "https://"):
+            self.mount(scheme, Adapter())
+
+    def get_redirect_target(self, resp: requests.Response) -> str | None:
+        """None for every answer: otherwise requests reads the whole body of a redirect into memory."""
+        return None
+
+
+def _resolve(host: str, port: int) -> list[Any]:
+    try:
+        return socket.getaddrinfo(host.strip("[]"), port, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError):
+        raise Failed("dns_failed", "the host name is unknown") from None
+
+
+def _swallow(answer: requests.Response) -> None:
+    """Read a refusal so that its connection can be used again; requests believes it was empty."""
+    size = 0
+    for piece in _raw(answer).stream(16_384, decode_content=False):
+        size += len(piece)
+        if size > _REFUSAL_AT_MOST:
+            answer.close()
+            raise Failed("auth_failed", "its refusal is too long to go on signing in")
+    answer._content = b""
+    answer._content_consumed = True
+
+
+def _raw(answer: requests.Response) -> urllib3.HTTPResponse:
+    raw: urllib3.HTTPResponse = answer.raw
+    return raw
