@@ -5,16 +5,18 @@ Called by: the command explain, the tester, every Why?.
 """
 
 import time
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, NamedTuple
 
 from clearinghouse.addresses import Refusal
 from clearinghouse.addresses.networks import address_allowed
 from clearinghouse.addresses.parse import parse
 from clearinghouse.digests import digest_of
 
+from .depths import depths_of
 from .hosts import ROBOTS_KEPT
 from .models import Excursion, Host, LedgerEntry
-from .policy.judge import Rules, TraceLine
+from .policy.judge import CHECK_ORDER, Judged, Rules, TraceLine, too_deep
 from .policy.robots import Robots
 from .values import Snapshot
 
@@ -24,22 +26,27 @@ _REASON_OF = {
     "root": "outside_root", "exclude": "excluded", "nofollow": "nofollow", "depth": "too_deep",
     "network": "address_refused", "robots": "robots_disallowed",
 }  # fmt: skip
+_CHECK_OF = {reason: check for check, reason in _REASON_OF.items()} | {"too_long": "address"}
 
 
 def explain(snapshot: Snapshot, url: str, found_on: str = "") -> dict[str, Any]:
     """{"verdict": yes, no or depends, "reason": code, "url": canonical, "depth": n, "trace": [lines]}"""
     rules = Rules(snapshot)
     judged = rules.verdicts(url)
-    depth = _depth(snapshot, judged.url, found_on)
-    lines = [_network(line, judged.url) for line in rules.trace(url, depth, robots=_robots(rules, judged))]
+    arrivals = _arrivals(snapshot, rules, judged, found_on)
+    best = _best(snapshot, judged, arrivals)
+    lines = [_network(line, judged.url) for line in rules.trace(url, robots=_robots(rules, judged))]
+    if best is not None:
+        lines = _of_arrival(lines, best)
     stop = next((line for line in lines if line.result == "stop"), None)
-    reason = _reason(judged.refusals.values(), stop)
-    verdict = NO if stop else YES if depth is not None else DEPENDS
+    refusals = [best.refusal] if best and best.refusal else judged.refusals.values()
+    verdict = NO if stop else YES if best else DEPENDS
     trace = [line._asdict() for line in lines]
-    return {"verdict": verdict, "reason": reason, "url": judged.url, "depth": depth, "trace": trace}
+    return {"verdict": verdict, "reason": _reason(refusals, stop), "url": judged.url,
+            "depth": best.depth if best else None, "trace": trace}  # fmt: skip
 
 
-def _reason(refusals: Any, stop: TraceLine | None) -> str:
+def _reason(refusals: Iterable[Refusal | None], stop: TraceLine | None) -> str:
     if stop is None:
         return ""
     codes = {refusal.reason for refusal in refusals if refusal}
@@ -47,21 +54,65 @@ def _reason(refusals: Any, stop: TraceLine | None) -> str:
     return "too_long" if stop.check == "address" and "too_long" in codes else expected
 
 
-def _depth(snapshot: Snapshot, url: str, found_on: str) -> int | None:
-    """0 for a crawl point itself; one more than the page it was found on, when the last run knows that page."""
-    if any(parse(point.url) == parse(url) for point in snapshot.points):
-        return 0
-    parent = parse(found_on) if found_on else None
-    if parent is None or isinstance(parent, Refusal):
-        return None
-    if any(parse(point.url) == parent for point in snapshot.points):
-        return 1
+class Arrival(NamedTuple):
+    """The address as one crawl point finds it."""
+
+    depth: int
+    limit: int
+    refusal: Refusal | None
+
+
+def _best(snapshot: Snapshot, judged: Judged, arrivals: dict[int, int]) -> Arrival | None:
+    """Of the crawl points that find it the one that lets it in, or else the one that gets furthest in the checks."""
+    found: list[Arrival] = []
+    for point in snapshot.points:
+        if point.id in arrivals and point.id in judged.refusals:
+            depth = arrivals[point.id]
+            refusal = judged.refusals[point.id] or too_deep(point, depth)
+            found.append(Arrival(depth, point.depth, refusal))
+    return max(found, key=lambda one: (_order(one.refusal), -one.depth), default=None)
+
+
+def _order(refusal: Refusal | None) -> int:
+    return len(CHECK_ORDER) if refusal is None else CHECK_ORDER.index(refusal.reason)
+
+
+def _arrivals(snapshot: Snapshot, rules: Rules, judged: Judged, found_on: str) -> dict[int, int]:
+    """Crawl point -> depth at which it finds the address: as its own URL, or on the page named, if that is known."""
+    own = {point.id: 0 for point in snapshot.points if rules.verdicts(point.url).url == judged.url}
+    if not found_on:
+        return own
+    parent = rules.verdicts(found_on).url
     last = Excursion.objects.filter(doc_id=snapshot.doc_id).order_by("-id").first()
-    row = LedgerEntry.objects.filter(excursion=last, url_key=digest_of(parent.href)).first() if last else None
-    return row.depth + 1 if row else None
+    row = LedgerEntry.objects.filter(excursion=last, url_key=digest_of(parent)).first() if last else None
+    if last is None or row is None:
+        return {point.id: 1 for point in snapshot.points if rules.verdicts(point.url).url == parent} | own
+    # A redirect is no click: what it leads to is as deep as itself.
+    step = 0 if row.redirect_url and rules.verdicts(row.redirect_url).url == judged.url else 1
+    nearest = {row.crawl_point_id: row.depth} if row.crawl_point_id else {}
+    # The nearest way mostly decides; else a shorter one than that of the ledger, or another crawl point, may.
+    letting_in = _best(snapshot, judged, {point: depth + step for point, depth in nearest.items()})
+    if letting_in is None or letting_in.refusal is not None:
+        nearest = depths_of(last, row.url_key) or nearest
+    return {point: depth + step for point, depth in nearest.items()} | own
 
 
-def _robots(rules: Rules, judged: Any) -> tuple[bool, str] | None:
+def _of_arrival(lines: list[TraceLine], arrival: Arrival) -> list[TraceLine]:
+    """The checks as the crawl point of this arrival makes them; behind a stop none is made."""
+    shown: list[TraceLine] = []
+    stopping = arrival.refusal
+    for line in lines:
+        if any(before.result == "stop" for before in shown):
+            line = line._replace(result="idle", detail="")
+        elif stopping is not None and line.check == _CHECK_OF.get(stopping.reason):
+            line = line._replace(result="stop", detail=stopping.detail)
+        elif line.check == "depth":
+            line = line._replace(result="pass", detail=f"depth {arrival.depth} of {arrival.limit}")
+        shown.append(line)
+    return shown
+
+
+def _robots(rules: Rules, judged: Judged) -> tuple[bool, str] | None:
     """The verdict of the robots.txt kept of this site; None when it was never read or is not asked."""
     owner = next((p.settings for p in rules.points if p.settings.id == judged.owner), None)
     if judged.address is None or owner is None or owner.ignore_robots:

@@ -47,6 +47,8 @@ _UNSURE = {
     "application/vnd.ms-powerpoint",
 }  # fmt: skip
 _IMAGE_XML = "image/svg+xml"
+_GZIP_TYPES = {"application/gzip", "application/x-gzip", "application/gzipped", "application/x-gunzip"}
+GZIP_MAGIC = b"\x1f\x8b"
 # Stripped and in lower case; a tag counts when a space or ">" follows (WHATWG MIME Sniffing, section 7.1).
 _HTML_BEGINNINGS = tuple(
     f"<{name}".encode()
@@ -68,11 +70,20 @@ def decide(headers: list[tuple[str, str]], path: str, beginning: bytes) -> int |
     known = _BY_TYPE.get(essence)
     if known is not None and known != types.TEXT:
         return types.PDF if known == types.HTML and beginning.startswith(b"%PDF-") else known
+    if is_packed_xml(essence, path, beginning):
+        return types.XML
     if essence not in _UNSURE:
         if essence.endswith("+xml") and essence != _IMAGE_XML:
             return types.XML
         return Refusal("type_not_allowed", essence)
     return _sniffed(essence, path, beginning[:SNIFFED])
+
+
+def is_packed_xml(essence: str, path: str, beginning: bytes) -> bool:
+    """A sitemap.xml.gz: the one packed file that holds links. Without its bytes, its name and type must do."""
+    if not path.lower().endswith(".xml.gz") or essence not in _GZIP_TYPES | _UNSURE:
+        return False
+    return beginning.startswith(GZIP_MAGIC) or beginning.lstrip()[:1] in (b"", b"<")
 
 
 def charset_of(headers: list[tuple[str, str]]) -> str:

@@ -5,6 +5,8 @@ import zlib
 from crawler.values import Link
 
 _FIELD, _ROW = "\x1f", "\x1e"
+_ESCAPED = (_FIELD, _ROW, "\n", "\0")  # the packed form's, and those of the way from the parser (wire)
+_ESCAPES = {ord(character): f"%{ord(character):02X}" for character in _ESCAPED}
 
 
 def pack_links(links: list[Link]) -> bytes:
@@ -32,8 +34,8 @@ def packed_addresses(packed: bytes) -> list[str]:
 
 
 def packable(addresses: list[str]) -> list[str]:
-    """The same addresses; in one that is none (raw text of a page) the separators of the packed form are escaped."""
+    """The same addresses; in one that is none (raw text of a page) what separates rows and fields is escaped."""
     together = "".join(addresses)
-    if _FIELD not in together and _ROW not in together:
+    if not any(separator in together for separator in _ESCAPED):
         return addresses
-    return [address.replace(_FIELD, "%1F").replace(_ROW, "%1E") for address in addresses]
+    return [address.translate(_ESCAPES) for address in addresses]

@@ -1,6 +1,7 @@
 """XML: feeds and sitemaps with their links, other XML with its text. A DOCTYPE is refused before anything expands."""
 
 import re
+import zlib
 from typing import Any
 
 from lxml import etree
@@ -10,11 +11,14 @@ from crawler.values import Extracted, Link
 
 from . import charset, lenient
 from .html import LINKS_AT_MOST, TITLE_AT_MOST
+from .kind import GZIP_MAGIC
 from .links import packable
 from .text import keep_text, squeezed
 
 # What may stand before the root element; whatever follows decides.
 _PROLOG = re.compile(rb"(?:\s+|<\?(?:[^?]|\?(?!>))*\?>|<!--(?:[^-]|-(?!->))*-->)*")
+UNPACKED_AT_MOST = 10_000_000  # bytes, as for XML that comes plain
+_PIECE = 65_536
 _XML_BASE = "{http://www.w3.org/XML/1998/namespace}base"
 _XHTML = "http://www.w3.org/1999/xhtml"
 _FOLLOWED = frozenset({"", "alternate", "next", "canonical"})  # relations of Atom and sitemap links
@@ -22,7 +26,7 @@ _FOLLOWED = frozenset({"", "alternate", "next", "canonical"})  # relations of At
 
 def read_xml(body: bytes, url: str, declared_charset: str, page: Extracted) -> Extracted:
     """Fill `page` from an XML document found at `url`."""
-    data, page.charset = charset.as_utf8(body, declared_charset)
+    data, page.charset = charset.as_utf8(_unpacked(body, page), declared_charset)
     root = _tree(data.replace(b"\0", b""))
     if root is None:
         page.flags.append("no_text")
@@ -39,6 +43,25 @@ def read_xml(body: bytes, url: str, declared_charset: str, page: Extracted) -> E
         page.flags.append("links_cut")
         del page.links[LINKS_AT_MOST:]
     return page
+
+
+def _unpacked(body: bytes, page: Extracted) -> bytes:
+    """The XML inside a packed file (sitemap.xml.gz), cut at what any XML may be; as much as can be read of a broken
+    one."""
+    if not body.startswith(GZIP_MAGIC):
+        return body
+    unpack = zlib.decompressobj(wbits=31)
+    pieces: list[bytes] = []
+    size, rest = 0, body
+    try:
+        while rest and not unpack.eof and size <= UNPACKED_AT_MOST:
+            pieces.append(unpack.decompress(rest, _PIECE))
+            size, rest = size + len(pieces[-1]), unpack.unconsumed_tail
+    except zlib.error:
+        rest = b""
+    if not unpack.eof:
+        page.flags.append("body_cut")
+    return b"".join(pieces)[:UNPACKED_AT_MOST]
 
 
 def _tree(data: bytes) -> Any:

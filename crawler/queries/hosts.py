@@ -1,0 +1,55 @@
+"""What is known of sites: their robots.txt as last read, with the sitemaps it names (shown, never followed)."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from clearinghouse.addresses import Refusal
+from clearinghouse.addresses.parse import parse
+from clearinghouse.digests import digest_of
+
+from ..models import Excursion, Host
+from ..policy.robots import Robots
+from ..sql import chunks
+from ..values import Snapshot
+
+
+@dataclass(frozen=True, slots=True)
+class SiteRobots:
+    """robots.txt of one site. A status of 0: it was never read."""
+
+    origin: str
+    status: int = 0
+    read_at: datetime | None = None
+    sitemaps: tuple[str, ...] = ()
+    crawl_delay: float | None = None
+    text: str = ""
+
+
+def robots_of(origins: Iterable[str]) -> list[SiteRobots]:
+    """In the order asked, each site once."""
+    keys = {digest_of(origin): origin for origin in origins}
+    rows: dict[bytes, Host] = {}
+    for part in chunks(list(keys)):
+        rows |= {row.key: row for row in Host.objects.filter(key__in=part)}
+    return [_site(origin, rows.get(key)) for key, origin in keys.items()]
+
+
+def robots_of_excursion(excursion: Excursion) -> list[SiteRobots]:
+    """Of the sites its crawl points begin on."""
+    points = Snapshot.from_json(excursion.snapshot).points if excursion.snapshot else ()
+    addresses = [parse(point.url) for point in points]
+    return robots_of(address.origin for address in addresses if not isinstance(address, Refusal))
+
+
+def _site(origin: str, row: Host | None) -> SiteRobots:
+    if row is None or not row.robots_status:
+        return SiteRobots(origin)
+    robots = Robots.from_status(row.robots_status, row.robots_text.encode("latin-1", "replace"))
+    read_at = datetime.fromtimestamp(row.robots_at, UTC)
+    if robots is None:
+        return SiteRobots(origin, row.robots_status, read_at)
+    text = row.robots_text.encode("latin-1", "replace").decode("utf-8", "replace")
+    return SiteRobots(
+        origin, row.robots_status, read_at, tuple(dict.fromkeys(robots.sitemaps)), robots.crawl_delay, text
+    )

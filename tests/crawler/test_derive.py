@@ -1,0 +1,169 @@
+"""What is counted before an excursion ends: backlinks, marks of heads, and how a crawl differs from the one before."""
+
+from collections import Counter
+
+import pytest
+
+from clearinghouse.digests import digest_of
+from crawler import derive as deriving
+from crawler import intake
+from crawler.derive import ALL, Derivation, derive
+from crawler.errors import Fenced
+from crawler.extract import pack_links
+from crawler.initializer import initialize
+from crawler.instance import Crawl
+from crawler.instances import register
+from crawler.ledger_check import faults
+from crawler.models import Excursion, Instance, LedgerEntry, PageHead, Run, State
+from crawler.policy.judge import Rules
+from crawler.policy.sightings import KEYS, count_backlinks, link_keys, parts_of, prefix
+from crawler.queries import links
+from crawler.values import Link, PointSettings, Snapshot
+from tests.crawler.conftest import crawl, make_document
+from tests.sites.graph import Page, serve
+
+pytestmark = pytest.mark.django_db(databases=["default", "webcrawl"])
+ROOT = "http://a.org/"
+
+
+def backlinks(run: Run) -> dict[str, int]:
+    rows = LedgerEntry.objects.filter(excursion__run=run).values_list("url", "backlinks")
+    return {"/" + url.split("/", 3)[-1]: count for url, count in rows}
+
+
+def rules(**options: bool) -> Rules:
+    return Rules(Snapshot(1, (PointSettings(1, ROOT, ROOT, depth=9, **options),)))
+
+
+def packed(own: str, *links: str) -> tuple[bytes, bytes]:
+    return digest_of(ROOT + own), pack_links([Link(ROOT + link) for link in links])
+
+
+def test_a_page_counts_once_however_often_it_links_and_never_for_itself() -> None:
+    counts = count_backlinks([packed("a", "b", "b", "a"), packed("b", "a"), packed("c", "b")], link_keys(rules()))
+    assert counts == {digest_of(ROOT + "a"): 1, digest_of(ROOT + "b"): 2}
+
+
+def test_links_to_the_same_identity_are_links_to_the_same_page() -> None:
+    pages = [packed("a", "b?sid=1", "b?sid=2"), packed("c", "b")]
+    assert count_backlinks(pages, link_keys(rules())) == {digest_of(ROOT + "b"): 2}
+    assert len(count_backlinks(pages, link_keys(rules(drop_sessions=False)))) == 3
+
+
+def test_what_is_no_address_is_counted_under_its_raw_text() -> None:
+    pages = [(digest_of("own"), pack_links([Link("http://[bad"), Link("mailto:a@b.c")]))]
+    assert set(count_backlinks(pages, link_keys(rules()))) == {digest_of("http://[bad"), digest_of("mailto:a@b.c")}
+
+
+def test_counting_in_parts_counts_everything_once() -> None:
+    pages = [packed(str(n), *(str(m) for m in range(n))) for n in range(40)]
+    parts = parts_of(40, 9)
+    assert len(parts) == 5 and parts[0][0] == 0 and parts[-1][1] == KEYS
+    together: Counter[bytes | None] = Counter()
+    for part in parts:
+        one = count_backlinks(pages, link_keys(rules(), part))
+        assert all(key and part[0] <= prefix(key) < part[1] for key in one)
+        together += one
+    assert together == count_backlinks(pages, link_keys(rules()))
+
+
+def test_a_finished_crawl_knows_how_many_pages_link_to_each_address() -> None:
+    pages = {"/": Page(["/a", "/b", "/x", "/x"]), "/a": Page(["/b", "/", "/a"]), "/b": Page(["http://other.org/"])}
+    with serve(pages) as site:
+        run = crawl(make_document({"url": site.url("/")}))
+    assert backlinks(run) == {"/": 1, "/a": 1, "/b": 2, "/x": 1}
+    excursion = Excursion.objects.get(run=run)
+    assert excursion.derived_to == ALL and excursion.tallies["change"]["new"] == 3
+    assert faults(run) == []
+
+
+def test_stored_links_of_an_unchanged_page_count_in_the_next_run() -> None:
+    with serve({"/": Page(["/a"]), "/a": Page(["/"])}) as site:
+        document = make_document({"url": site.url("/")})
+        first, second = crawl(document), crawl(document)
+    assert backlinks(first) == backlinks(second) == {"/": 1, "/a": 1}
+
+
+def undone(run: Run) -> tuple[Instance, Excursion]:
+    """The excursion of a run as it stood before anything was counted."""
+    LedgerEntry.objects.filter(excursion__run=run).update(backlinks=0)
+    Excursion.objects.filter(run=run).update(derived_to=0, state=State.RUNNING)
+    return register(run.pk), Excursion.objects.get(run=run)
+
+
+def test_an_ending_killed_after_any_step_is_gone_on_with_and_counts_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(deriving, "_WRITTEN", 3)
+    monkeypatch.setattr(links, "READ_AT_ONCE", 2)
+    monkeypatch.setattr(deriving, "COUNTED_AT_ONCE", 5)
+    pages = {f"/{n}": Page([f"/{m}" for m in range(12)]) for n in range(12)}
+    with serve(pages) as site:
+        run = crawl(make_document({"url": site.url("/0")}))
+    expected = backlinks(run)
+    assert set(expected.values()) == {11}
+    steps = len(list(Derivation(*undone(run)).steps()))
+    assert steps > 10
+    for killed_after in range(steps):
+        instance, excursion = undone(run)
+        for _ in zip(range(killed_after), Derivation(instance, excursion).steps(), strict=False):
+            pass
+        heir = Excursion.objects.get(run=run)
+        derive(register(run.pk), heir)
+        assert backlinks(run) == expected, killed_after
+        assert Excursion.objects.get(run=run).derived_to == ALL
+
+
+def test_whoever_was_declared_dead_counts_nothing() -> None:
+    with serve({"/": Page(["/a"]), "/a": Page()}) as site:
+        run = crawl(make_document({"url": site.url("/")}))
+    instance, excursion = undone(run)
+    Instance.objects.filter(pk=instance.pk).update(alive=False)
+    with pytest.raises(Fenced):
+        derive(instance, excursion)
+    assert backlinks(run) == {"/": 0, "/a": 0}
+    excursion.derived_to = ALL
+    with pytest.raises(Fenced):
+        derive(instance, excursion)
+
+
+def test_an_excursion_stays_stopping_until_everything_is_counted() -> None:
+    with serve({"/": Page(["/a"]), "/a": Page()}) as site:
+        run = crawl(make_document({"url": site.url("/")}))
+    instance, excursion = undone(run)
+    derive(instance, excursion)
+    assert Excursion.objects.get(run=run).state == State.STOPPING
+
+
+def test_a_killed_ending_is_finished_by_the_next_instance() -> None:
+    with serve({"/": Page(["/a"]), "/a": Page(["/"])}) as site:
+        run = intake.launch([make_document({"url": site.url("/")}).pk], by="test", speed="fast")
+        initialize(run)
+        crawler = Crawl(run)
+
+        def killed(*_: object) -> None:
+            raise KeyboardInterrupt
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(Derivation, "_write", killed)
+            with pytest.raises(KeyboardInterrupt):
+                crawler.work()
+        assert Excursion.objects.get(run=run).unfinished
+        Instance.objects.update(alive=False)
+        Excursion.objects.get(run=run).claim.delete()
+        Crawl(Run.objects.get(pk=run.pk)).work()
+    run.refresh_from_db()
+    assert run.state == State.FINISHED and backlinks(run) == {"/": 1, "/a": 1}
+    assert faults(run) == []
+
+
+def test_heads_say_whether_the_newest_crawl_found_them() -> None:
+    with serve({"/": Page(["/a"]), "/a": Page()}) as site:
+        document = make_document({"url": site.url("/")})
+        crawl(document)
+        site.pages["/"] = Page(["/b"])
+        site.pages["/b"] = Page()
+        crawl(document)
+        keys = {digest_of(site.url(path)): path for path in ("/", "/a", "/b")}
+        assert {keys[k]: v for k, v in PageHead.objects.values_list("url_key", "updated")} == {"/": 1, "/a": 0, "/b": 1}
+        site.pages["/"] = Page(["/a", "/b"])
+        crawl(document)
+        assert set(PageHead.objects.values_list("updated", flat=True)) == {1}
