@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
 .DEFAULT_GOAL := help
-.PHONY: help install run test lint bench faults clean
+.PHONY: help install run test lint bench faults oracle mutants clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' Makefile
@@ -27,8 +27,14 @@ lint: $(VENV)/.installed-test ## ruff, and mypy on the rooms of pure decisions
 bench: $(VENV)/.installed-bench ## the budgets, measured here and now
 	@$(BIN)/python -m tests.bench
 
-faults: $(VENV)/.installed-test ## kills, full disks and lost connections
-	@$(BIN)/python -m pytest tests/faults $(ARGS)
+faults: $(VENV)/.installed-test ## 1,000 kills, full disks and lost bells, with the table; ARGS="--points N --minutes M"
+	@$(BIN)/python -m tests.faults $(ARGS)
+
+oracle: $(VENV)/.installed-test ## random sites against the reference crawler; ARGS="--graphs 2000 --seed 1"
+	@$(BIN)/python -m tests.oracle $(ARGS)
+
+mutants: $(VENV)/.installed-test ## break the crawler one rule at a time; each must fail its test
+	@$(BIN)/python -m tests.mutants $(ARGS)
 
 clean: ## remove .venv and caches; the data in var/ stays
 	@rm -rf $(VENV) .pytest_cache .ruff_cache .mypy_cache

@@ -16,8 +16,8 @@ from clearinghouse.databases import WEBCRAWL
 from . import sql
 from .instances import fence
 from .models import ActiveQueue, CrawledPage, Excursion, Instance, LedgerEntry, Message, MessageState, PageHead, State
-from .policy.frontier import SHORT, Frontier
-from .values import REDIRECTED, SKIPPED, Snapshot
+from .policy.frontier import COUNTS, COUNTS_NOT, CUT, SHORT, Frontier
+from .values import FREE, SKIPPED, Snapshot
 
 CLAIMABLE = (State.WAITING, State.RUNNING, State.INTERRUPTED, State.STOPPING)
 
@@ -73,24 +73,27 @@ def claim(instance: Instance, limit: int) -> list[Excursion]:
 def restore(excursion: Excursion, frontier: Frontier) -> None:
     """Everything a queue knew before it changed hands: messages, skips, redirects."""
     messages = Message.objects.filter(excursion=excursion).values_list("url_key", "reach", "state")
-    counted = _redirecting(excursion)
+    uncounted = _uncounted(excursion)
     for key, reach_text, state in messages.iterator(chunk_size=5000):
-        done = state == MessageState.DONE
-        frontier.restore_message(key, reach_text, done, counts=not done or key not in counted)
+        rank, _ = uncounted.get(key, (COUNTS, ""))
+        frontier.restore_message(key, reach_text, state == MessageState.DONE, rank)
     skipped = LedgerEntry.objects.filter(excursion=excursion, outcome=SKIPPED).values_list("url_key", "reason")
     for key, reason in skipped.iterator(chunk_size=5000):
         if key[:SHORT] not in frontier.known:
             frontier.restore_skip(key[:SHORT], reason)
-    for key, destination in counted.items():
+    for key, (_, destination) in uncounted.items():
         if destination:
             frontier.restore_redirect(key[:SHORT], key, destination)
 
 
-def _redirecting(excursion: Excursion) -> dict[bytes, str]:
-    """Done URLs that take no place under a maximum, with where they lead (empty: robots or network verdicts)."""
+def _uncounted(excursion: Excursion) -> dict[bytes, tuple[int, str]]:
+    """Done URLs that take no place under a maximum: how they stand, and where they lead (redirects that passed)."""
     rows = LedgerEntry.objects.filter(excursion=excursion).values_list("url_key", "redirect_url", "outcome", "reason")
-    free = rows.exclude(redirect_url="") | rows.filter(reason__in=("robots_disallowed", "address_refused"))
-    return {key: destination if outcome == REDIRECTED else "" for key, destination, outcome, _ in free.iterator()}
+    free = rows.exclude(redirect_url="") | rows.filter(reason__in=FREE)
+    return {
+        key: (CUT if reason == "page_limit" else COUNTS_NOT, "" if outcome == SKIPPED else destination)
+        for key, destination, outcome, reason in free.iterator(chunk_size=5000)
+    }
 
 
 def waiting(excursion_id: int, limit: int) -> list[Message]:

@@ -10,7 +10,7 @@ from django.utils import timezone
 from clearinghouse.addresses.parse import resolve
 from clearinghouse.digests import digest_of
 
-from . import extract, results
+from . import extract, results, sql
 from .answers import FAILURE, PAGE, REDIRECT, RETRY, SKIP, UNCHANGED, Answer, judge
 from .extract.wire import Parsed
 from .message_queue import Previous
@@ -19,13 +19,8 @@ from .policy import reach
 from .policy.frontier import SHORT
 from .results import NewVersion, Verdict
 from .served import Item, ServedQueue
-from .values import CRAWLED, FAILED, REDIRECTED, SKIPPED, Fetched
+from .values import CRAWLED, FAILED, FREE, SKIPPED, Fetched
 
-# Verdicts that take no place under a maximum (design rule 2).
-FREE = {
-    "robots_disallowed", "robots_unavailable", "address_refused", "page_limit", "point_deactivated", "excluded",
-    "run_stopped", "run_cancelled",
-}  # fmt: skip
 SELF_REDIRECTS = 2
 _ABOVE_INT32 = 8  # blocks start above any key of an adopted table
 
@@ -124,7 +119,7 @@ class Reader:
         self, queue: ServedQueue, item: Item, verdict: Verdict, fetched: Fetched | None = None
     ) -> list[reach.Way]:
         """The final verdict on a message; returns the ways its links may be followed."""
-        ways = queue.frontier.finish(item.key, counts=verdict.reason not in FREE)
+        ways = queue.frontier.finish(item.key, verdict.reason not in FREE, verdict.reason == "page_limit")
         self._store(queue, item, verdict, fetched)
         return ways
 
@@ -167,9 +162,7 @@ def _count_points(queue: ServedQueue, verdict: Verdict, reached: list[reach.Way]
             queue.tally.of_point(point_id, "pages")
         elif verdict.outcome == FAILED:
             queue.tally.of_point(point_id, "errors")
-        limit = queue.frontier.limits[way.point]
-        if limit.maximum:
-            queue.tally.points.setdefault(str(point_id), {})["used"] = limit.used
+    _note_used(queue)
 
 
 def _cookies(fetched: Fetched) -> str:
@@ -178,23 +171,50 @@ def _cookies(fetched: Fetched) -> str:
 
 
 def _expand_stored(queue: ServedQueue, key: bytes, version_id: int, ways: list[reach.Way]) -> None:
-    row = PageVersion.objects.filter(pk=version_id).values_list("links", "flags").first()
+    row = results.unwritten_links(queue.work, version_id) or (
+        PageVersion.objects.filter(pk=version_id).values_list("links", "flags").first()
+    )
     if row and ways:
         links = extract.unpack_links(bytes(row[0]))
         marks = "".join("01"[link.nofollow] for link in links)
         queue.frontier.links(key, ways, [link.url for link in links], marks, "nofollow" in row[1].split())
 
 
-def expand_again(queue: ServedQueue, keys: list[bytes]) -> None:
-    """Done URLs that are reached by a shorter way, or by a further crawl point: expanded from what is stored."""
-    rows = LedgerEntry.objects.filter(excursion=queue.excursion, url_key__in=keys)
-    for row in rows:
-        short = row.url_key[:SHORT]
-        ways = queue.frontier.expandable(row.url_key)
-        if row.redirect_url and ways:
-            outcome, refusal = queue.frontier.redirect(short, row.url_key, row.redirect_url, ways)
-            queue.work.rejudged.append(
-                Verdict(row.url_key, row.url, outcome, refusal.reason, refusal.detail, redirect_url=row.redirect_url)
-            )
-        elif row.version_id and ways and row.outcome != REDIRECTED:
-            _expand_stored(queue, row.url_key, row.version_id, ways)
+def expand_again(queue: ServedQueue) -> None:
+    """Done URLs that are reached by a shorter way, or by a further crawl point: expanded from what is stored.
+
+    It happens before the commit that stores the new way: a kill in between would lose what the way leads to.
+    """
+    while queue.frontier.changes.again:
+        again, queue.frontier.changes.again = queue.frontier.changes.again, {}
+        for row in _judged(queue, list(again.values())):
+            key, short = row.key, row.key[:SHORT]
+            ways = queue.frontier.expandable(key)
+            queue.work.touched[short] = key  # a place under a maximum may be taken
+            if row.redirect_url and ways:
+                outcome, refusal = queue.frontier.redirect(short, key, row.redirect_url, ways)
+                verdict = Verdict(key, row.url, outcome, refusal.reason, refusal.detail, redirect_url=row.redirect_url)
+                queue.work.rejudged.append(verdict)
+            elif row.version_id and ways:
+                _expand_stored(queue, key, row.version_id, ways)
+    _note_used(queue)
+
+
+def _judged(queue: ServedQueue, keys: list[bytes]) -> list[Verdict]:
+    """What became of these URLs: verdicts of this batch, which are not written yet, and rows of the ledger."""
+    wanted = set(keys)
+    found = [verdict for verdict in queue.work.verdicts if verdict.key in wanted]
+    rest = list(wanted - {verdict.key for verdict in found})
+    for part in sql.chunks(rest):
+        rows = LedgerEntry.objects.filter(excursion=queue.excursion, url_key__in=part)
+        for key, url, outcome, place, version in rows.values_list(
+            "url_key", "url", "outcome", "redirect_url", "version_id"
+        ):
+            found.append(Verdict(bytes(key), url, outcome, redirect_url=place, version_id=version))
+    return found
+
+
+def _note_used(queue: ServedQueue) -> None:
+    for point_id, limit in zip(queue.frontier.ids, queue.frontier.limits, strict=True):
+        if limit.maximum:
+            queue.tally.points.setdefault(str(point_id), {})["used"] = limit.used

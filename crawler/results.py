@@ -116,17 +116,15 @@ def _messages(work: Work, changes: Changes) -> None:
     frontier, excursion_id, tally = work.frontier, work.excursion.pk, work.tally
     rows = []
     for short, item in changes.found.items():
-        depth = frontier.nearest(short)
         state = _state(frontier, work, short)
-        tally.found(depth)
-        rows.append((excursion_id, item.key, item.url, item.owner_id, frontier.reach_text(short), depth,
-                     item.found_on, state, 0, 0))  # fmt: skip
+        tally.found(item.depth)
+        rows.append((excursion_id, item.key, item.url, item.owner_id, frontier.reach_text(short),
+                     frontier.nearest(short), item.found_on, state, 0, 0))  # fmt: skip
     columns = ("excursion_id", "url_key", "url", "owner_id", "reach", "depth", "found_on", "state", "attempts",
                "not_before")  # fmt: skip
     sql.insert("message", columns, rows)
     for short, (_, before) in changes.moved.items():
-        if reach.kind(frontier.known[short]) == reach.QUEUED:
-            tally.moved(before, frontier.nearest(short))
+        tally.moved(before, frontier.nearest(short), done=reach.kind(frontier.known[short]) == reach.DONE)
     touched = {short: key for short, (key, _) in changes.moved.items()} | work.touched
     for verdict in work.verdicts:
         touched[verdict.key[:SHORT]] = verdict.key
@@ -172,6 +170,8 @@ def _known_bodies(digests: list[bytes]) -> set[bytes]:
 def _ledger(work: Work, changes: Changes, now: Any) -> None:
     excursion, tally = work.excursion, work.tally
     _unskip(work, changes)
+    _reopen(work, changes)
+    _place_verdicts(work, changes)
     rows = [_ledger_row(excursion, verdict, now) for verdict in work.verdicts]
     for skip in changes.skips.values():
         tally.skipped(skip.refusal.reason)
@@ -181,10 +181,10 @@ def _ledger(work: Work, changes: Changes, now: Any) -> None:
         tally.skipped(before, -1)
         tally.skipped(skip.refusal.reason)
     sql.execute_many(
-        "UPDATE ledger SET reason = %s, detail = %s, depth = %s, crawl_point_id = %s "
+        "UPDATE ledger SET reason = %s, detail = %s, depth = %s, crawl_point_id = %s, found_on = %s "
         "WHERE excursion_id = %s AND url_key = %s",
         [
-            (s.refusal.reason, s.refusal.detail[:500], s.depth, s.point_id, excursion.pk, s.key)
+            (s.refusal.reason, s.refusal.detail[:500], s.depth, s.point_id, s.found_on, excursion.pk, s.key)
             for s, _ in changes.upgraded.values()
         ],
     )
@@ -194,6 +194,37 @@ def _ledger(work: Work, changes: Changes, now: Any) -> None:
         _rejudge(work, Verdict(key, "", FAILED, "redirect_loop"))
     crawled = [(v.url, excursion.doc_id) for v in work.verdicts if v.version_id]
     sql.insert("crawled_pages", ("page_url", "doc_id"), crawled)
+
+
+def _reopen(work: Work, changes: Changes) -> None:
+    """Verdicts of page_limit that do not stand: written ones go, those of this batch are forgotten, the last stays."""
+    for short in changes.reopened:
+        work.tally.reopened("page_limit", changes.moved[short][1])
+    for part in sql.chunks(list(changes.reopened.values())):
+        LedgerEntry.objects.filter(excursion=work.excursion, url_key__in=part).delete()
+    if changes.reopened:
+        last = {verdict.key: verdict for verdict in work.verdicts}
+        done = [v for v in last.values() if reach.kind(work.frontier.known[v.key[:SHORT]]) == reach.DONE]
+        work.verdicts = done
+
+
+def _place_verdicts(work: Work, changes: Changes) -> None:
+    """Depth and hop are the smallest known at this commit, also of URLs that had their verdict before."""
+    frontier, moved = work.frontier, dict(changes.moved)
+    for verdict in work.verdicts:
+        short = verdict.key[:SHORT]
+        moved.pop(short, None)
+        way = frontier.nearest_way(short)
+        verdict.depth, verdict.hop, verdict.point_id = way.depth, way.hop, frontier.ids[way.point]
+    done = [
+        (key, frontier.nearest_way(short))
+        for short, (key, _) in moved.items()
+        if reach.kind(frontier.known[short]) == reach.DONE
+    ]
+    sql.execute_many(
+        "UPDATE ledger SET depth = %s, hop = %s, crawl_point_id = %s WHERE excursion_id = %s AND url_key = %s",
+        [(way.depth, way.hop, frontier.ids[way.point], work.excursion.pk, key) for key, way in done],
+    )
 
 
 def _unskip(work: Work, changes: Changes) -> None:
@@ -231,6 +262,12 @@ def _skip_row(excursion: Excursion, s: Skip, now: Any) -> tuple[Any, ...]:
 def version_row(**values: Any) -> tuple[Any, ...]:
     """A row of page_version from named values."""
     return tuple(values[name] for name in _VERSION)
+
+
+def unwritten_links(work: Work, version_id: int) -> tuple[Any, Any] | None:
+    """Packed links and flags of a version that waits for the next commit."""
+    row = next((version.row for version in work.versions if version.row[0] == version_id), None)
+    return (row[_VERSION.index("links")], row[_VERSION.index("flags")]) if row else None
 
 
 def found_at(value: datetime) -> Any:

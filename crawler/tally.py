@@ -26,9 +26,11 @@ class Tally:
         self.outcomes[QUEUED] += 1
         self.waiting[str(depth)] += 1
 
-    def moved(self, before: int, after: int) -> None:
-        self.waiting[str(before)] -= 1
-        self.waiting[str(after)] += 1
+    def moved(self, before: int, after: int, done: bool) -> None:
+        """A nearer way was found, after its verdict or before."""
+        counter = self.done if done else self.waiting
+        counter[str(before)] -= 1
+        counter[str(after)] += 1
 
     def skipped(self, reason: str, count: int = 1) -> None:
         self.outcomes[SKIPPED] += count
@@ -40,6 +42,13 @@ class Tally:
         self.waiting[str(depth)] -= 1
         self.done[str(depth)] += 1
         self.judged(outcome, reason)
+
+    def reopened(self, reason: str, depth: int) -> None:
+        """A skipped URL is queued after all."""
+        self.judged(SKIPPED, reason, -1)
+        self.outcomes[QUEUED] += 1
+        self.done[str(depth)] -= 1
+        self.waiting[str(depth)] += 1
 
     def judged(self, outcome: str, reason: str, count: int = 1) -> None:
         self.outcomes[outcome] += count

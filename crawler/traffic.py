@@ -148,7 +148,7 @@ class Traffic:
 
     def _conclude(self, queue: ServedQueue, item: Item, outcome: str, reason: str, detail: str) -> None:
         self.reader.conclude(queue, item, results.Verdict(item.key, item.url, outcome, reason, detail))
-        self.unwritten += 1
+        self._done(queue)
 
     # -- answers ------------------------------------------------------------------------------------------------
 
@@ -226,8 +226,7 @@ class Traffic:
     def _done(self, queue: ServedQueue) -> None:
         """A message has its verdict: look at what it led to."""
         self.unwritten += 1
-        if queue.frontier.changes.again:
-            self._expand_again(queue)
+        expand_again(queue)
         queue.absorb()
 
     def _fault(self, queue: ServedQueue, item: Item, error: Exception) -> None:
@@ -236,12 +235,6 @@ class Traffic:
         Excursion.objects.filter(pk=queue.excursion.pk).update(error=trace)
         if item.short in queue.frontier.known:
             self._conclude(queue, item, FAILED, "error", f"{type(error).__name__}: {error}"[:300])
-
-    def _expand_again(self, queue: ServedQueue) -> None:
-        while queue.frontier.changes.again:
-            keys = list(queue.frontier.changes.again.values())
-            self.commit()  # what they found first must be in the ledger to be read from there
-            expand_again(queue, keys)
 
     def _robots_came(self, desk: Desk, fetched: Fetched) -> None:
         self.hosts.landed(desk)

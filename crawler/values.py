@@ -64,6 +64,11 @@ _REASONS = [
     ("error", FAILED, "our fault", "met a fault of ours"),
 ]
 REASONS = {row[0]: Reason(*row) for row in _REASONS}
+# Verdicts that take no place under a maximum (design rule 2).
+FREE = {
+    "robots_disallowed", "robots_unavailable", "address_refused", "page_limit", "point_deactivated", "excluded",
+    "run_stopped", "run_cancelled",
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

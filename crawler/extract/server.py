@@ -9,6 +9,7 @@ import resource
 import signal
 import socket
 import sys
+from contextlib import suppress
 
 from clearinghouse.addresses import Refusal
 from clearinghouse.addresses.parse import split
@@ -24,7 +25,12 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal's Ctrl-C is for the instance, which ends us
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    with socket.socket(fileno=int(sys.argv[1])) as channel, channel.makefile("rb", 1 << 20) as jobs:
+    # An instance that was killed leaves a broken channel: then there is nobody to tell.
+    with (
+        suppress(ConnectionError),
+        socket.socket(fileno=int(sys.argv[1])) as channel,
+        channel.makefile("rb", 1 << 20) as jobs,
+    ):
         while head := jobs.read(wire.HEAD.size):
             facts_size, body_size = wire.HEAD.unpack(head)
             facts, body = jobs.read(facts_size), jobs.read(body_size)

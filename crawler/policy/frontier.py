@@ -30,7 +30,7 @@ _NOFOLLOW = Refusal("nofollow")
 _DEACTIVATED = Refusal("point_deactivated")
 
 # How a done URL counts for a crawl point that reaches it later (bits of its rank).
-COUNTS, COUNTS_NOT = 0, 1
+COUNTS, COUNTS_NOT, CUT = 0, 1, 2  # CUT: skipped as page_limit, for want of a crawl point with room
 
 
 class Judged(NamedTuple):
@@ -76,6 +76,7 @@ class Changes:
     upgraded: dict[bytes, tuple[Skip, str]] = field(default_factory=dict)  # the row exists with this older reason
     unskipped: list[tuple[bytes, str]] = field(default_factory=list)  # full key, reason: the row goes, a message comes
     loops: list[bytes] = field(default_factory=list)  # full keys: members of a redirect circle
+    reopened: dict[bytes, bytes] = field(default_factory=dict)  # short key -> full key: page_limit, but may go now
     again: dict[bytes, bytes] = field(default_factory=dict)  # short key -> full key: expand from what is stored
 
 
@@ -138,10 +139,10 @@ class Frontier:
         # Few combinations exist, so the integers are shared: a known URL costs its key and a slot.
         self.known[short] = self._shared.setdefault(state, state)
 
-    def restore_message(self, key: bytes, reach_text: str, done: bool, counts: bool = True) -> None:
+    def restore_message(self, key: bytes, reach_text: str, done: bool, rank: int = COUNTS) -> None:
         state = reach.from_text(reach_text, self.ids, reach.DONE if done else reach.QUEUED)
-        self.remember(key[:SHORT], reach.with_kind(state, state & 3, COUNTS if counts else COUNTS_NOT))
-        if done and self.limited:
+        self.remember(key[:SHORT], reach.with_kind(state, state & 3, rank if done else COUNTS))
+        if done and self.limited and rank != CUT:
             for way in self.ways(key[:SHORT]):
                 if not way.granted:
                     self.deferred[way.point][key[:SHORT]] = key
@@ -269,10 +270,22 @@ class Frontier:
         if old:
             depth, hop = min(depth, reach.depth_of(old)), min(hop, reach.hop_of(old))
         self.remember(short, reach.with_field(state, point, reach.pack(depth, hop, bool(old & reach.GRANTED))))
-        if short not in self.changes.found:
-            self.changes.moved.setdefault(short, (judged.key, reach.nearest(state, len(self.points))))
-        if reach.kind(state) == reach.DONE:
+        self.changes.moved.setdefault(short, (judged.key, reach.nearest(state, len(self.points))))
+        if reach.kind(state) != reach.DONE:
+            return
+        if reach.rank(state) != CUT:
             self.changes.again[short] = judged.key
+        elif not self.limits[point].full:
+            self._reopen(judged, parent)
+
+    def _reopen(self, judged: Judged, parent: bytes | None) -> None:
+        """It was behind the maximum of those who reached it; now somebody does who has room."""
+        short = judged.short
+        for way in self.ways(short):
+            self._set(short, way._replace(granted=False))
+        self.remember(short, reach.with_kind(self.known[short], reach.QUEUED))
+        self.changes.reopened[short] = judged.key
+        self.fresh.append(Found(judged.key, judged.href, judged.owner_id, parent, self.nearest(short)))
 
     # -- maxima -------------------------------------------------------------------------------------------------
 
@@ -290,7 +303,7 @@ class Frontier:
         for way in self.ways(short) if self.limited else ():
             if not way.granted and self.limits[way.point].room:
                 self.limits[way.point].reserved += 1
-                self._grant(short, way)
+                self._set(short, way._replace(granted=True))
 
     def release(self, short: bytes) -> None:
         """The reservation is taken back: the request was never made."""
@@ -299,14 +312,11 @@ class Frontier:
                 self.limits[way.point].reserved -= 1
                 self._set(short, way._replace(granted=False))
 
-    def _grant(self, short: bytes, way: reach.Way) -> None:
-        self._set(short, way._replace(granted=True))
-
     def _set(self, short: bytes, way: reach.Way) -> None:
         field_value = reach.pack(way.depth, way.hop, way.granted)
         self.remember(short, reach.with_field(self.known[short], way.point, field_value))
 
-    def finish(self, key: bytes, counts: bool) -> list[reach.Way]:
+    def finish(self, key: bytes, counts: bool, cut: bool = False) -> list[reach.Way]:
         """The final answer came. Returns the ways for which the page may be expanded."""
         short = key[:SHORT]
         for way in self.ways(short) if self.limited else ():
@@ -316,8 +326,9 @@ class Frontier:
                 if not counts:  # the place is free again: whoever waits for one is looked at once more
                     self.changes.again |= self.deferred[way.point]
                     self.deferred[way.point] = {}
-        self.remember(short, reach.with_kind(self.known[short], reach.DONE, COUNTS if counts else COUNTS_NOT))
-        return self.expandable(key)
+        rank = CUT if cut else COUNTS if counts else COUNTS_NOT
+        self.remember(short, reach.with_kind(self.known[short], reach.DONE, rank))
+        return [] if cut else self.expandable(key)
 
     def expandable(self, key: bytes) -> list[reach.Way]:
         """The ways of a done URL that may be expanded; one that came later takes its place under a maximum first."""
@@ -331,7 +342,7 @@ class Frontier:
                 continue
             if not counts or limit.room:
                 limit.used += counts and bool(limit.maximum)
-                self._grant(short, way)
+                self._set(short, way._replace(granted=True))
             elif not limit.full:
                 self.deferred[way.point][short] = key
         return [way for way in self.ways(short) if way.granted]

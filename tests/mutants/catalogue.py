@@ -1,0 +1,29 @@
+"""Reads catalogue.txt: the patches, each with the test that must notice it."""
+
+from pathlib import Path
+from typing import NamedTuple
+
+
+class Mutant(NamedTuple):
+    name: str
+    file: str
+    test: str  # a node id, or a file and a word for pytest's -k: "file -k word"
+    old: str  # stands exactly once in the file
+    new: str
+
+
+def read() -> list[Mutant]:
+    text = (Path(__file__).parent / "catalogue.txt").read_text()
+    return [_mutant(block.split("\n")) for block in text.split("\n== ")[1:]]
+
+
+def _mutant(lines: list[str]) -> Mutant:
+    file, test = lines[1].split(" : ")
+    old = "\n".join(line[1:] for line in lines[2:] if line.startswith("-"))
+    added = [line[1:] for line in lines[2:] if line.startswith("+")]
+    if not added:
+        old += "\n"
+    return Mutant(lines[0], file, test, old, "\n".join(added))
+
+
+MUTANTS = read()

@@ -1,0 +1,115 @@
+"""One world crawled by the product: real processes (forks of this one), some of them killed -9 at a chosen write."""
+
+import os
+import signal
+import sys
+import time
+import traceback
+from dataclasses import replace
+
+from django.db import connections
+
+from clearinghouse.library.models import Document, Sheet
+from crawler import intake, sql
+from crawler.initializer import initialize
+from crawler.instance import Crawl
+from crawler.models import Host, Run
+from crawler.values import Snapshot
+from crawlpoints.models import CrawlPoint, CrawlPointLink, ExcludeUrl
+
+MOST_PROCESSES = 12
+LONGEST = 60.0
+CRASHED = 3
+
+
+class Broken(Exception):
+    """A process of the crawl failed by itself, or the run did not end."""
+
+
+def store(snapshots: list[Snapshot]) -> list[Snapshot]:
+    """The documents as rows; back with the ids the database gave."""
+    stored = []
+    for number, snapshot in enumerate(snapshots):
+        document = Document()
+        document.save()
+        Sheet(document=document, title=f"Document {number}").save()
+        points = tuple(replace(point, id=_stored(document, point)) for point in snapshot.points)
+        for pattern in snapshot.excludes:
+            ExcludeUrl(document=document, pattern=pattern).save()
+        stored.append(Snapshot(document.pk, points, snapshot.excludes))
+    return stored
+
+
+def _stored(document: Document, point: object) -> int:
+    names = ("url", "root", "depth", "max_pages", "obey_nofollow", "drop_sessions", "ignore_query", "ignore_robots",
+             "stop_traps", "merge_schemes")  # fmt: skip
+    row = CrawlPoint(**{name: getattr(point, name) for name in names})
+    row.save()
+    CrawlPointLink(document=document, crawl_point=row).save()
+    return int(row.pk)
+
+
+def crawl(documents: list[Snapshot], instances: int, kills: list[int]) -> tuple[Run, int]:
+    """A run over these documents by so many processes; and how many of them died by a kill."""
+    Host.objects.all().delete()  # another site stood at this address before
+    run = intake.launch([document.doc_id for document in documents], by="oracle", speed="fast")
+    initialize(run)
+    kills, killed, deadline = list(kills), 0, time.monotonic() + LONGEST
+    for _ in range(MOST_PROCESSES):
+        children = [_fork(run, kills.pop() if kills else 0) for _ in range(max(1, instances))]
+        killed += sum(_ended(child, deadline) for child in children)
+        run.refresh_from_db()
+        if run.finished_at:
+            return run, killed
+    raise Broken(f"run {run.pk} is {run.state} after {MOST_PROCESSES} rounds")
+
+
+def _fork(run: Run, kill_at: int) -> int:
+    connections.close_all()
+    sys.stdout.flush()
+    child = os.fork()
+    if child:
+        return child
+    code = CRASHED
+    try:
+        if kill_at:
+            _die_at(kill_at)
+        Crawl(run).work()
+        code = 0
+    except BaseException:
+        traceback.print_exc()
+        raise
+    finally:
+        sys.stderr.flush()
+        os._exit(code)
+
+
+def _die_at(number: int) -> None:
+    """kill -9 of this process at its n-th write of rows, in the middle of that transaction."""
+    insert, left = sql.insert, [number]
+
+    def dying(*arguments: object, **options: object) -> None:
+        left[0] -= 1
+        if not left[0]:
+            os.kill(os.getpid(), signal.SIGKILL)
+        insert(*arguments, **options)  # type: ignore[arg-type]
+
+    sql.insert = dying
+
+
+def _ended(child: int, deadline: float) -> int:
+    """1 when it was killed, 0 when it ended by itself."""
+    while True:
+        done, status = os.waitpid(child, os.WNOHANG)
+        if done:
+            break
+        if time.monotonic() > deadline:
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
+            raise Broken("the crawl did not end")
+        time.sleep(0.005)
+    if os.WIFSIGNALED(status):
+        return int(os.WTERMSIG(status) == signal.SIGKILL)
+    if os.WEXITSTATUS(status):
+        raise Broken(f"a process of the crawl ended with {os.WEXITSTATUS(status)}")
+    return 0
