@@ -4,6 +4,7 @@ Does not: know what a job does. Called by: `manage.py rqworker QUEUE` (settings.
 
 The contract with a job: SIGTERM means "finish the batch in hand, release your queues, return". The worker forwards
 it to the process that runs the job and waits for its end; when the worker itself is killed, that process dies too.
+Redis may go away at any time: the job goes on, and the worker waits for Redis afterwards (fault B2).
 """
 
 import ctypes
@@ -16,6 +17,7 @@ from typing import Any
 from redis import Redis
 from redis.exceptions import ConnectionError as RedisGone
 from redis.exceptions import RedisError
+from redis.exceptions import TimeoutError as RedisSilent
 from rq import Queue, Worker
 from rq.exceptions import DeserializationError
 from rq.job import Job
@@ -25,6 +27,7 @@ from .queues import TRUSTED, TrustedJob
 
 PR_SET_PDEATHSIG = 1
 PATIENCE_SECONDS = 30.0
+LOOK_SECONDS = 5  # how often a worker with a job tells Redis that it lives
 # What RQ raises on entries it did not write itself.
 UNREADABLE = (DeserializationError, ValueError, TypeError, LookupError, AttributeError, AssertionError, ArithmeticError)
 
@@ -49,6 +52,14 @@ def wait_for_redis(connection: Redis, patience: float = PATIENCE_SECONDS) -> Non
             time.sleep(0.1)
 
 
+def _lives(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return pid > 0
+
+
 def refusal(job: Job) -> str:
     """Why a job of the queue is not run, or nothing. Whoever can write to Redis must not choose our code (T20)."""
     try:
@@ -65,9 +76,11 @@ def refusal(job: Job) -> str:
 class OurWorker(Worker):
     """JSON payloads, trusted functions, a quick and clean end."""
 
+    max_connection_wait_time = 5.0  # RQ's minute would be added to every outage of Redis
+
     def __init__(self, queues: Any, **options: Any) -> None:
         # rqworker would pass its own default, which is pickle.
-        options |= {"serializer": JSONSerializer, "job_class": TrustedJob}
+        options |= {"serializer": JSONSerializer, "job_class": TrustedJob, "job_monitoring_interval": LOOK_SECONDS}
         wait_for_redis(options["connection"])
         super().__init__(queues, **options)
 
@@ -78,6 +91,10 @@ class OurWorker(Worker):
         while True:
             try:
                 result = super().dequeue_job_and_maintain_ttl(timeout, max_idle_time)
+            except RedisSilent as error:
+                log.warning("Redis is silent: %s", error)
+                time.sleep(1.0)
+                continue
             except UNREADABLE as error:
                 # RQ marks what it could not read; anything else is a fault.
                 if not hasattr(error, "job_id") and not isinstance(error, UnicodeDecodeError):
@@ -105,6 +122,49 @@ class OurWorker(Worker):
         except UNREADABLE as error:
             log.warning("Emptied RQ's notes of started jobs, which cannot be read: %r", error)
             self.connection.delete(*(queue.intermediate_queue_key for queue in self.queues))
+
+    def bootstrap(self, *args: Any, **options: Any) -> None:
+        """Redis may restart just while a worker registers; then it registers again."""
+        try:
+            super().bootstrap(*args, **options)
+        except RedisGone as error:
+            log.warning("Redis went away while the worker started: %s", error)
+            wait_for_redis(self.connection)
+            self.connection.delete(self.key)
+            super().bootstrap(*args, **options)
+
+    def execute_job(self, job: Job, queue: Queue) -> None:
+        """RQ would quit, and take the job with it, when Redis is away while a job runs."""
+        try:
+            super().execute_job(job, queue)
+            return
+        except RedisError as error:
+            log.warning("Redis went away around job %s: %s", job.id, error)
+        while not self._stop_requested:
+            try:
+                wait_for_redis(self.connection, 1.0)
+                return
+            except RedisError as error:
+                log.debug("Redis is still away: %s", error)
+
+    def monitor_work_horse(self, job: Job, queue: Queue) -> None:
+        """Wait for the end of the job's process, with Redis or without."""
+        while True:
+            try:
+                super().monitor_work_horse(job, queue)
+                return
+            except RedisError as error:
+                if not _lives(self.horse_pid):
+                    self._horse_pid = 0
+                    raise
+                log.warning("Redis is away (%s); the job goes on", error)
+                time.sleep(1.0)
+
+    def _shutdown(self) -> None:
+        try:
+            super()._shutdown()
+        except RedisError:  # it notes the request there, too
+            self._stop_requested = True
 
     def handle_warm_shutdown_request(self) -> None:
         """Tell the job too: RQ alone would wait for a crawl of hours."""

@@ -4,12 +4,13 @@ Called by: the template engine, for base.html.
 """
 
 from dataclasses import dataclass
-from importlib import metadata
 from typing import Any
 
 from django.http import HttpRequest
 from django.urls import NoReverseMatch, reverse
 from django.utils import timezone
+
+from clearinghouse import __version__
 
 from .policies import Action, may, role_of
 from .views import THEME_COOKIE, THEMES
@@ -33,16 +34,6 @@ _NAV = (
 )
 
 
-def _version() -> str:
-    try:
-        return metadata.version("clearinghouse-web-crawl")
-    except metadata.PackageNotFoundError:
-        return ""
-
-
-VERSION = _version()
-
-
 def frame(request: HttpRequest) -> dict[str, Any]:
     user = getattr(request, "user", None)
     theme = request.COOKIES.get(THEME_COOKIE, "")
@@ -50,7 +41,7 @@ def frame(request: HttpRequest) -> dict[str, Any]:
         "nav": _nav(request.path, user) if user is not None and user.is_authenticated else [],
         "role": role_of(user),
         "theme": theme if theme in THEMES and theme != "system" else "",
-        "version": VERSION,
+        "version": __version__,
         "server_time": timezone.now(),
         "trouble": "",
     }

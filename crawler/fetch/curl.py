@@ -3,7 +3,6 @@
 Never follows a redirect, never raises for trouble of a network or a server: the answer carries the reason.
 """
 
-import importlib.metadata
 import os
 import select
 import time
@@ -11,7 +10,7 @@ from collections import deque
 
 import pycurl
 
-from clearinghouse import env
+from clearinghouse import __version__, env
 from crawler.values import USER_AGENT, Fetched, Request
 
 from .digest import Lessons
@@ -22,9 +21,8 @@ _IDLE_HANDLES = 256
 
 def user_agent() -> str:
     """How the crawler names itself; the contact lets site owners reach the people who run it."""
-    version = importlib.metadata.version("clearinghouse-web-crawl")
     contact = env.text("CONTACT")
-    return f"{USER_AGENT}/{version}" + (f" (+{contact})" if contact else "")
+    return f"{USER_AGENT}/{__version__}" + (f" (+{contact})" if contact else "")
 
 
 class Fetcher:
