@@ -6,7 +6,7 @@ LANES  ?= 2
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
 .DEFAULT_GOAL := help
-.PHONY: help install run test lint bench faults oracle mutants clean
+.PHONY: help install run test lint bench faults oracle hostile mutants clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' Makefile
@@ -25,14 +25,17 @@ lint: $(VENV)/.installed-test ## ruff, and mypy on the rooms of pure decisions
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 
-bench: $(VENV)/.installed-bench ## the budgets, measured here and now
-	@$(BIN)/python -m tests.bench
+bench: $(VENV)/.installed-bench ## the budgets, measured here and now; ARGS="NAME…"
+	@$(BIN)/python -m tests.bench $(ARGS)
 
 faults: $(VENV)/.installed-test ## 1,000 kills, full disks and lost bells, with the table; ARGS="--points N --minutes M"
 	@$(BIN)/python -m tests.faults $(ARGS)
 
 oracle: $(VENV)/.installed-test ## random sites against the reference crawler; ARGS="--graphs 2000 --seed 1"
 	@$(BIN)/python -m tests.oracle $(ARGS)
+
+hostile: $(VENV)/.installed-test ## hostile answers, documents, bombs and links; ARGS="--responses 5000 --documents 50000"
+	@$(BIN)/python -m tests.hostile $(ARGS)
 
 mutants: $(VENV)/.installed-test ## break the crawler one rule at a time; each must fail its test
 	@$(BIN)/python -m tests.mutants $(ARGS)

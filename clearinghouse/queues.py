@@ -24,7 +24,10 @@ NAMES = (CONTROL, CRAWL, PROPAGATE)
 PATIENCE_SECONDS = 1.0
 
 # The only functions a worker will run: a payload naming anything else is refused (threat T20).
-TRUSTED = {"crawler.jobs.initialize", "crawler.jobs.serve", "crawler.jobs.propagate"}
+TRUSTED = {
+    "crawler.jobs.initialize", "crawler.jobs.serve", "crawler.jobs.propagate", "crawler.jobs.preview",
+    "crawler.jobs.diagnose", "crawler.jobs.tell",
+}  # fmt: skip
 
 log = logging.getLogger(__name__)
 
@@ -64,6 +67,15 @@ def waiting(queue: str) -> int:
         return 0
 
 
+def lengths() -> dict[str, int] | None:
+    """How many rings of each queue are not answered yet; None when Redis cannot be asked."""
+    try:
+        connection = _redis()
+        return {name: django_rq.get_queue(name, connection=connection).count for name in NAMES}
+    except (RedisError, OSError):
+        return None
+
+
 def idle_workers(queue: str) -> int:
     """How many workers wait for a ring of this queue; 0 when Redis cannot be asked."""
     try:
@@ -71,3 +83,29 @@ def idle_workers(queue: str) -> int:
         return sum(worker.get_state() == WorkerStatus.IDLE for worker in Worker.all(queue=target))
     except (RedisError, OSError):
         return 0
+
+
+def reachable() -> bool:
+    try:
+        return bool(_redis().ping())
+    except (RedisError, OSError):
+        return False
+
+
+def _state(worker: Worker) -> str:
+    """RQ gives its own enumeration, or the text that stands in Redis."""
+    state = worker.get_state()
+    return str(getattr(state, "value", state))
+
+
+def workers() -> list[dict[str, Any]]:
+    """The RQ workers Redis knows; none when it cannot be asked."""
+    try:
+        found = Worker.all(connection=_redis())
+        return [
+            {"name": one.name, "state": _state(one), "queues": one.queue_names(),
+             "started_at": one.birth_date, "seen_at": one.last_heartbeat}
+            for one in found
+        ]  # fmt: skip
+    except (RedisError, OSError):
+        return []

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, Self
 
-from django.db import models
+from django.db import models, router, transaction
 from django.db.models.functions import Coalesce, Now
 from django.utils import timezone
 
@@ -94,7 +94,15 @@ class Record(models.Model):
         fields = kwargs.get("update_fields")
         if fields is not None:
             kwargs["update_fields"] = {*fields, "updated_by", "updated_at", "dirty"}
-        super().save(*args, **kwargs)
+        using = kwargs.get("using") or router.db_for_write(type(self), instance=self)
+        doomed = transaction.get_connection(using).needs_rollback
+        try:
+            super().save(*args, **kwargs)
+        except StaleRecord:
+            # Django dooms the transaction around a save that raised; here an UPDATE met no row, nothing is half done.
+            if not doomed and transaction.get_connection(using).in_atomic_block:
+                transaction.set_rollback(False, using=using)
+            raise
 
     def _do_update(
         self, base_qs: Any, using: Any, pk_val: Any, values: Any, update_fields: Any, forced_update: Any

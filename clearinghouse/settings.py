@@ -5,6 +5,7 @@ import os
 import secrets
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote, urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
 
@@ -48,6 +49,7 @@ if PRODUCTION and len(SECRET_KEY) < 50:
 if PRODUCTION and (not ALLOWED_HOSTS or "*" in ALLOWED_HOSTS):
     raise ImproperlyConfigured("Set CLEARINGHOUSE_ALLOWED_HOSTS to the host names of this server; * is refused.")
 
+# Not here: django_tables2, a library for us; as an app it makes every process load psycopg (0.1 s).
 INSTALLED_APPS = [
     "clearinghouse.access",
     "clearinghouse.adoption",
@@ -67,7 +69,6 @@ INSTALLED_APPS = [
     "django.contrib.staticfiles",
     "django.forms",
     "django_htmx",
-    "django_tables2",
     "django_rq",
 ]
 
@@ -79,6 +80,7 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "clearinghouse.access.middleware.KeyOrSession",
     "clearinghouse.access.middleware.SignInRequired",
     "clearinghouse.access.middleware.Acting",
     "django.contrib.messages.middleware.MessageMiddleware",
@@ -153,6 +155,15 @@ if env.flag("BEHIND_PROXY"):
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 CSRF_TRUSTED_ORIGINS = [env.text("PUBLIC_URL").rstrip("/")] if env.text("PUBLIC_URL") else []
 CSRF_FAILURE_VIEW = "clearinghouse.access.views.csrf_refused"
+
+# Without a mail server notices stay in the In Tray; nothing is ever sent by accident.
+_MAIL = urlsplit(env.text("MAIL"))
+EMAIL_BACKEND = f"django.core.mail.backends.{'smtp' if _MAIL.hostname else 'dummy'}.EmailBackend"
+EMAIL_HOST, EMAIL_PORT = _MAIL.hostname or "localhost", _MAIL.port or (465 if _MAIL.scheme == "smtps" else 587)
+EMAIL_HOST_USER, EMAIL_HOST_PASSWORD = unquote(_MAIL.username or ""), unquote(_MAIL.password or "")
+EMAIL_USE_SSL = _MAIL.scheme == "smtps"
+EMAIL_USE_TLS = _MAIL.scheme == "smtp" and _MAIL.username is not None  # a password travels encrypted or not at all
+DEFAULT_FROM_EMAIL = SERVER_EMAIL = env.text("MAIL_FROM")
 
 LANGUAGE_CODE = "en"
 USE_I18N = False

@@ -9,5 +9,7 @@ urlpatterns = [
     path("", include("crawlpoints.screens.urls")),
     path("", include("crawler.screens.urls")),
     path("search/", include("clearinghouse.search.screens.urls")),
+    path("settings/", include("crawler.screens.settings_urls")),
+    path("api/", include("crawler.screens.api.urls")),
     path("settings/admin/", admin.site.urls),
 ]

@@ -16,7 +16,7 @@ from typing import Any
 
 from redis import Redis
 from redis.exceptions import ConnectionError as RedisGone
-from redis.exceptions import RedisError
+from redis.exceptions import OutOfMemoryError, ReadOnlyError, RedisError
 from redis.exceptions import TimeoutError as RedisSilent
 from rq import Queue, Worker
 from rq.exceptions import DeserializationError
@@ -30,6 +30,7 @@ PATIENCE_SECONDS = 30.0
 LOOK_SECONDS = 5  # how often a worker with a job tells Redis that it lives
 # What RQ raises on entries it did not write itself.
 UNREADABLE = (DeserializationError, ValueError, TypeError, LookupError, AttributeError, AssertionError, ArithmeticError)
+REFUSING = (OutOfMemoryError, ReadOnlyError)
 
 log = logging.getLogger(__name__)
 
@@ -91,8 +92,8 @@ class OurWorker(Worker):
         while True:
             try:
                 result = super().dequeue_job_and_maintain_ttl(timeout, max_idle_time)
-            except RedisSilent as error:
-                log.warning("Redis is silent: %s", error)
+            except (RedisSilent, *REFUSING) as error:
+                log.warning("Redis is silent, or takes nothing: %s", error)
                 time.sleep(1.0)
                 continue
             except UNREADABLE as error:
@@ -111,6 +112,19 @@ class OurWorker(Worker):
             log.warning("Refused job %r: %s", job.id, why)
             self._forget(queue, job.id)
 
+    def heartbeat(self, *args: Any, **options: Any) -> None:
+        """A Redis that is full or read-only takes no notes: that must not end the worker (fault B4)."""
+        try:
+            super().heartbeat(*args, **options)
+        except REFUSING as error:
+            log.debug("Redis did not take the worker's note: %s", error)
+
+    def check_for_suspension(self, burst: bool) -> None:
+        try:
+            super().check_for_suspension(burst)
+        except REFUSING as error:  # it notes that the worker lives
+            log.debug("Redis did not take the worker's note: %s", error)
+
     def _forget(self, queue: Queue, job_id: str) -> None:
         self.connection.lrem(queue.intermediate_queue_key, 0, job_id)
         self.connection.delete(TrustedJob.key_for(job_id))
@@ -119,6 +133,8 @@ class OurWorker(Worker):
         """RQ's registries mean nothing here, but grow; one unreadable entry must not end the worker."""
         try:
             super().clean_registries()
+        except REFUSING as error:
+            log.debug("Redis did not clean RQ's notes: %s", error)
         except UNREADABLE as error:
             log.warning("Emptied RQ's notes of started jobs, which cannot be read: %r", error)
             self.connection.delete(*(queue.intermediate_queue_key for queue in self.queues))

@@ -67,7 +67,7 @@ def _refused(fetched: Fetched, tries: int, now: float) -> Answer:
 def retry_after(value: str, now: float) -> float:
     """Seconds to leave a host alone; 0 for what cannot be read or lies in the past."""
     value = value.strip()
-    if value.isdigit():
+    if value.isascii() and value.isdigit():
         return min(float(value[:9]), MAX_WAIT)
     try:
         seconds = parsedate_to_datetime(value).timestamp() - now

@@ -12,8 +12,8 @@ from django.utils import timezone
 from clearinghouse import queues
 
 from .errors import WrongMoment
-from .hosts import SPEEDS
 from .models import OPEN_STATES, Event, Excursion, Run, State
+from .speeds import SPEEDS
 
 PAUSE, STOP, CANCEL = "pause", "stop", "cancel"
 EXCLUDE = "exclude"

@@ -4,6 +4,8 @@ Ending a large queue takes many short transactions; each step may be repeated af
 Called by: the instance that serves the queue, the tick (for runs whose excursions all ended).
 """
 
+from collections.abc import Iterator
+
 from django.db import transaction
 from django.db.models import F, Q
 from django.utils import timezone
@@ -11,9 +13,9 @@ from django.utils import timezone
 from clearinghouse import queues
 from clearinghouse.databases import WEBCRAWL
 
-from . import message_queue, results
+from . import message_queue, results, small_endings, sql
 from .control import CANCEL, LIMIT, STOP, note
-from .derive import derive
+from .derive import Derivation
 from .errors import CrawlerError
 from .instances import fence
 from .models import ActiveQueue, Excursion, Instance, LedgerEntry, Message, MessageState, PageHead, Run, State
@@ -32,23 +34,39 @@ EARLY_ENDS = {
 _STEP = 1000
 
 
-def finish(instance: Instance, queue: ServedQueue) -> None:
-    """The queue is empty: the document's excursion is over."""
+def finish_small(instance: Instance, queues: list[ServedQueue]) -> list[ServedQueue]:
+    """These queues are empty: end the excursions that can be ended many at a time, and return the others."""
+    small, large = small_endings.choose(queues)
+    for part in sql.chunks(small, small_endings.AT_ONCE):
+        with transaction.atomic(using=WEBCRAWL):
+            fence(instance)
+            small_endings.close(part, [_state(queue) for queue in part])
+            for run_id in {queue.excursion.run_id for queue in part}:
+                conclude(run_id)
+    return large
+
+
+def finish(instance: Instance, queue: ServedQueue) -> Iterator[None]:
+    """The queue is empty: the document's excursion is over. In short steps, between which others are served."""
+    yield from _count_and_close(instance, queue.excursion, _state(queue))
+
+
+def _state(queue: ServedQueue) -> State:
     limited = queue.tally.reasons["page_limit"] + queue.tally.reasons["run_limit"] > 0
-    _count_and_close(instance, queue.excursion, State.FINISHED_AT_LIMIT if limited else State.FINISHED)
+    return State.FINISHED_AT_LIMIT if limited else State.FINISHED
 
 
-def end_early(instance: Instance, queue: ServedQueue, order: str) -> None:
+def end_early(instance: Instance, queue: ServedQueue, order: str) -> Iterator[None]:
     """Stopped, cancelled, or at the run's limit: what still waits gets its verdict, then the excursion ends."""
     reason, state = EARLY_ENDS[order]
     while _skip_waiting(instance, queue, reason):
-        pass
+        yield
     if order == CANCEL:
         _announce(instance, queue.excursion)
-        _put_back_heads(instance, queue.excursion)
-        _close(instance, queue.excursion, state)
+        yield from _put_back_heads(instance, queue.excursion)
+        yield from _close(instance, queue.excursion, state)
     else:
-        _count_and_close(instance, queue.excursion, state)
+        yield from _count_and_close(instance, queue.excursion, state)
 
 
 def _skip_waiting(instance: Instance, queue: ServedQueue, reason: str) -> bool:
@@ -70,7 +88,7 @@ def _announce(instance: Instance, excursion: Excursion) -> None:
         Excursion.objects.filter(pk=excursion.pk).update(state=State.STOPPING)
 
 
-def _put_back_heads(instance: Instance, excursion: Excursion) -> None:
+def _put_back_heads(instance: Instance, excursion: Excursion) -> Iterator[None]:
     """Every head this excursion moved shows the version before it again; a page it found first is gone."""
     last = 0
     while True:
@@ -88,16 +106,17 @@ def _put_back_heads(instance: Instance, excursion: Excursion) -> None:
                 else:
                     head.delete()
         last = part[-1].pk
+        yield
 
 
-def _count_and_close(instance: Instance, excursion: Excursion, state: State) -> None:
+def _count_and_close(instance: Instance, excursion: Excursion, state: State) -> Iterator[None]:
     """What is kept is counted first; the excursion stays stopping meanwhile, and an heir goes on from there."""
-    derive(instance, excursion, state)
-    _close(instance, excursion, state)
+    yield from Derivation(instance, excursion, state).steps()
+    yield from _close(instance, excursion, state)
 
 
-def _close(instance: Instance, excursion: Excursion, state: State) -> None:
-    message_queue.delete_messages(excursion.pk)
+def _close(instance: Instance, excursion: Excursion, state: State) -> Iterator[None]:
+    yield from message_queue.delete_messages(instance, excursion.pk)
     with transaction.atomic(using=WEBCRAWL):
         fence(instance)
         Excursion.objects.filter(pk=excursion.pk).update(state=state, unfinished=False, finished_at=timezone.now())

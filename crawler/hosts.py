@@ -14,11 +14,11 @@ from clearinghouse.digests import digest_of
 from .models import Host, Instance
 from .pace import Pace, Want
 from .policy.robots import Robots
+from .speeds import SPEEDS
 from .values import REASONS
 
 ROBOTS_KEPT = 24 * 3600.0
 ROBOTS_HOPS = 5
-SPEEDS = {"polite": (1.0, 1), "medium": (0.2, 2), "fast": (0.0, 16)}  # pause in seconds, connections
 UNKNOWN, ASKING, KNOWN, UNREADABLE = "unknown", "asking", "known", "unreadable"
 BREAKER = 5  # failures in a row after which a site is only probed
 LONGEST_PROBE = 600.0

@@ -5,17 +5,20 @@ Idempotent: started twice, or again after a kill, it opens each queue once. Call
 
 from django.utils import timezone
 
-from . import control
-from .message_queue import open_queue
+from . import control, sql
+from .message_queue import open_queues
 from .models import Excursion, Run, State
+
+OPENED_AT_ONCE = 50  # queues in one transaction, which others wait for
 
 
 def initialize(run: Run) -> None:
     """Open the queues; afterwards instances may claim them."""
     if run.initialized:
         return
-    for excursion in Excursion.objects.filter(run=run, unfinished=True, found=0).order_by("id"):
-        open_queue(excursion)
+    closed = Excursion.objects.filter(run=run, unfinished=True, found=0).order_by("id")
+    for part in sql.chunks(list(closed.values_list("id", flat=True)), OPENED_AT_ONCE):
+        open_queues(part)
     changed = Run.objects.filter(pk=run.pk, initialized=False).update(initialized=True, started_at=timezone.now())
     Run.objects.filter(pk=run.pk, state=State.WAITING).update(state=State.RUNNING)
     run.refresh_from_db()

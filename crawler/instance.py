@@ -7,19 +7,19 @@ Does not: decide about URLs (policy), store (results), know RQ (jobs). Called by
 
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from django.db import InterfaceError, OperationalError, connections
 
-from clearinghouse.databases import WEBCRAWL
+from clearinghouse.library.models import Document
 from crawlpoints.models import CrawlPoint
 
-from . import endings, instances, message_queue, results
-from .control import EXCLUDE, Orders, note, orders
+from . import endings, instances, message_queue, results, surroundings
+from .control import CANCEL, EXCLUDE, Orders, note, orders
 from .errors import CrawlerError, Fenced
 from .models import Excursion, Instance, Run, State
 from .reading import Reader
-from .served import ServedQueue
+from .served import ServedQueue, look_up_previous
 from .traffic import Traffic
 
 CLAIM_AT_ONCE = 64
@@ -28,6 +28,8 @@ SLICE_SECONDS = 600.0
 BATCH_PAGES = 100
 BATCH_SECONDS = 0.25
 LOOK_SECONDS = 1.0  # how often orders (pause, stop, speed) are read
+ENDING_SECONDS = 0.02  # of each round, while other queues are served
+DONE = object()
 LONGEST_WAIT = 60.0  # seconds between looks for a database that is away
 
 log = logging.getLogger(__name__)
@@ -41,6 +43,7 @@ class Crawl:
         self.stay = stay  # the command's own instance waits while the run is paused
         self.row: Instance = instances.assign(row, run.pk) if row else instances.register(run.pk)
         self.queues: dict[int, ServedQueue] = {}
+        self.endings: dict[int, tuple[ServedQueue, Iterator[None]]] = {}  # claimed still, and being ended in steps
         self.reader = Reader(self.row.pk)
         self.traffic = self._traffic()
         self.orders = Orders()
@@ -49,6 +52,11 @@ class Crawl:
         now = time.monotonic()
         self._began = self._committed = self._beat = now
         self._looked = self._claimed = 0.0
+        self._more_to_claim = False
+        self._cancelling: set[int] = set()
+        self.no_space = ""  # why nothing is fetched for the moment
+        self.grown = False
+        self._schema = surroundings.schema()
 
     def _traffic(self) -> Traffic:
         return Traffic(self.run, self.row, self.queues, self.reader, self._commit)
@@ -58,8 +66,9 @@ class Crawl:
         self.stopping = True
 
     @property
-    def age(self) -> float:
-        return time.monotonic() - self._began
+    def slice_is_over(self) -> bool:
+        """Whether another process is to go on from here."""
+        return self.grown or time.monotonic() - self._began > SLICE_SECONDS
 
     # -- the loop -----------------------------------------------------------------------------------------------
 
@@ -89,7 +98,7 @@ class Crawl:
         wait = 1.0
         while not self.stopping:
             try:
-                connections[WEBCRAWL].close()
+                connections.close_all()
                 message_queue.release_all(self.row)
                 return True
             except (OperationalError, InterfaceError):
@@ -102,30 +111,35 @@ class Crawl:
         """Drop everything that is in memory only."""
         self.traffic.close()
         self.queues.clear()
+        self.endings.clear()
         self.traffic = self._traffic()
 
     def _round(self) -> bool:
         now = time.monotonic()
         if now - self._looked >= LOOK_SECONDS:
             self._look(now)
-        if self.stopping or (not self.stay and now - self._began > SLICE_SECONDS):
+        if self.stopping or (not self.stay and self.slice_is_over):
             return False
         if not self.orders.hold and len(self.queues) < MOST_QUEUES and now - self._claimed >= self._claim_pause():
             self._claim(now)
-        if not (self.orders.hold or self.orders.ending):
+        if not (self.orders.hold or self.orders.ending or self.no_space):
             self.traffic.start_requests(now)
         self.traffic.read_answers()
         now = time.monotonic()
         if self.traffic.unwritten >= BATCH_PAGES or (self.traffic.unwritten and now - self._committed >= BATCH_SECONDS):
             self._commit()
         self._end_drained()
+        self._go_on_ending()
         self._let_go()
         if now - self._beat >= instances.BEAT_SECONDS:
             self._commit()
             self.traffic.hosts.beat()
-        return bool(self.queues) or self._something_may_come()
+        return bool(self.queues or self.endings) or self._something_may_come()
 
     def _claim_pause(self) -> float:
+        """None while there are more queues than can be claimed at once, and something to serve them with."""
+        if self._more_to_claim and self.traffic.idle:
+            return 0.0
         return 0.05 if not self.queues else 0.5
 
     def _something_may_come(self) -> bool:
@@ -143,6 +157,7 @@ class Crawl:
         """Orders for the run, and rivals that died."""
         self._looked = now
         self.orders = orders(self.run.pk)
+        self._look_around()
         self.traffic.hosts.speed = self.orders.speed
         self.watch.bury_the_dead(self.row.pk)
         if self.orders.ending:
@@ -156,17 +171,33 @@ class Crawl:
             self._notice_changes()
             self._share_queues()
 
+    def _look_around(self) -> None:
+        """Space, memory, schema: wait for the first, make room for a fresh process when the others have changed."""
+        before, self.no_space = self.no_space, surroundings.no_space()
+        if self.no_space and not before:
+            note(self.run.pk, "space", f"No space: {self.no_space}. Nothing is fetched until there is more.")
+        elif before and not self.no_space:
+            note(self.run.pk, "space", "There is space again; the crawl goes on.")
+        self.grown = surroundings.memory() > surroundings.MOST_MEMORY
+        if surroundings.schema() != self._schema:
+            log.warning("The schema of WebCrawl has changed: instance %s hands back its queues", self.row.pk)
+            self.stopping = True
+
     def _obey_ending(self) -> None:
         self._claim(time.monotonic())
         self._land_everything()
-        for queue in list(self.queues.values()):
-            self.queues.pop(queue.excursion.pk)
-            endings.end_early(self.row, queue, self.orders.ending)
+        if self.orders.ending == CANCEL:  # what was about to be kept is discarded too
+            self.queues |= {pk: queue for pk, (queue, _) in self.endings.items() if pk not in self._cancelling}
+            self._cancelling |= self.queues.keys()
+        for pk, queue in self.queues.items():
+            self.endings[pk] = queue, endings.end_early(self.row, queue, self.orders.ending)
+        self.queues.clear()
 
     def _notice_changes(self) -> None:
         """Crawl points deactivated or deleted, excludes applied: within a second."""
         if not self.queues:
             return
+        self._leave_deleted_documents()
         ids = {point_id for queue in self.queues.values() for point_id in queue.points}
         active = set(CrawlPoint.objects.filter(pk__in=ids, active=1).values_list("pk", flat=True))
         for queue in self.queues.values():
@@ -177,6 +208,16 @@ class Crawl:
         for pk, snapshot in told.values_list("pk", "snapshot"):
             self.queues[pk].exclude(tuple(snapshot["excludes"]))
             Excursion.objects.filter(pk=pk).update(control="")
+
+    def _leave_deleted_documents(self) -> None:
+        """A document that was deleted meanwhile: its excursion is cancelled, its rows stay until they are purged."""
+        served = {queue.excursion.doc_id: queue for queue in self.queues.values()}
+        there = Document.objects.filter(pk__in=list(served)).values_list("pk", flat=True)  # deleted ones are not
+        for queue in [served[doc_id] for doc_id in served.keys() - set(there)]:
+            note(self.run.pk, "deleted", f"{queue.excursion.title} was deleted", queue.excursion.doc_id)
+            self._commit()
+            del self.queues[queue.excursion.pk]
+            self.endings[queue.excursion.pk] = queue, endings.end_early(self.row, queue, CANCEL)
 
     def _share_queues(self) -> None:
         """When another instance of the run has no queue, the one with most hands over down to its equal share."""
@@ -201,8 +242,12 @@ class Crawl:
 
     def _claim(self, now: float) -> None:
         self._claimed = now
-        for excursion in message_queue.claim(self.row, CLAIM_AT_ONCE):
-            self.queues[excursion.pk] = ServedQueue(excursion)
+        claimed = message_queue.claim(self.row, CLAIM_AT_ONCE)
+        self._more_to_claim = len(claimed) == CLAIM_AT_ONCE
+        kept = message_queue.kept(claimed)
+        fresh = [ServedQueue(excursion, kept.get(excursion.pk)) for excursion in claimed]
+        self.queues |= {queue.excursion.pk: queue for queue in fresh}
+        look_up_previous([queue for queue in fresh if queue.excursion.pk in kept])
 
     # -- commits ------------------------------------------------------------------------------------------------
 
@@ -214,10 +259,24 @@ class Crawl:
         self._committed = self._beat = time.monotonic()
 
     def _end_drained(self) -> None:
-        for queue in [queue for queue in self.queues.values() if queue.drained]:
+        """Not after each page: the endings that a batch brings share their transactions, as its pages do."""
+        if self.traffic.unwritten and self.traffic.under_way:
+            return
+        drained = [queue for queue in self.queues.values() if queue.drained]
+        if drained:
             self._commit()
-            del self.queues[queue.excursion.pk]
-            endings.finish(self.row, queue)
+            for queue in drained:
+                del self.queues[queue.excursion.pk]
+            for queue in endings.finish_small(self.row, drained):
+                self.endings[queue.excursion.pk] = queue, endings.finish(self.row, queue)
+
+    def _go_on_ending(self) -> None:
+        """Some steps of what is being ended; the beat and the other queues go on meanwhile."""
+        until = time.monotonic() + (ENDING_SECONDS if self.queues else BATCH_SECONDS)
+        while self.endings and time.monotonic() < until:
+            pk, (_, steps) = next(iter(self.endings.items()))
+            if next(steps, DONE) is DONE:
+                del self.endings[pk]
 
     def _land_everything(self) -> None:
         """Start nothing more, read what is in flight, commit."""

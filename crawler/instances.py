@@ -39,7 +39,8 @@ def _started(pid: int) -> int:
         stat = Path(f"/proc/{pid}/stat").read_text()
     except OSError:
         return 0
-    return int(stat.rpartition(")")[2].split()[19])
+    fields = stat.rpartition(")")[2].split()
+    return 0 if fields[0] in "ZX" else int(fields[19])  # dead, but not yet reaped by its parent
 
 
 def register(run_id: int | None, kind: str = "crawl") -> Instance:

@@ -7,7 +7,7 @@ Does not: queue or fetch anything. Called by: screens, commands, schedules.
 from collections import defaultdict
 from typing import Any
 
-from django.db import transaction
+from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from clearinghouse.databases import WEBCRAWL
@@ -46,19 +46,26 @@ def launch(
     if not snapshots:
         raise NothingToCrawl("None of the chosen documents has an active crawl point. Add one, or activate one.")
     documents = Document.objects.select_related("sheet__project").in_bulk(snapshots)
+    while True:
+        try:
+            return _created(snapshots, documents, by=by, speed=speed, driver=driver, **options)
+        except IntegrityError:  # PostgreSQL: somebody launched these documents at the same moment
+            if not _busy(list(snapshots)):
+                raise
+
+
+def _created(snapshots: dict[int, Snapshot], documents: dict[int, Document], *, by: str, **options: Any) -> Run:
     with transaction.atomic(using=WEBCRAWL):
         busy = _busy(list(snapshots))
         if len(busy) == len(snapshots):
             raise AllBusy("All chosen documents are in an unfinished run. Wait for it, or stop it.")
-        run = Run.objects.create(
-            speed=speed, requested_by=by, created_at=timezone.now(), left_out=sorted(busy), driver=driver, **options
-        )
+        run = Run.objects.create(requested_by=by, created_at=timezone.now(), left_out=sorted(busy), **options)
         Excursion.objects.bulk_create(
             _excursion(run, documents[doc_id], snapshot)
             for doc_id, snapshot in sorted(snapshots.items())
             if doc_id not in busy
         )
-        note(run.pk, "launch", f"Launched by {by} over {len(snapshots) - len(busy)} documents, speed {speed}")
+        note(run.pk, "launch", f"Launched by {by} over {len(snapshots) - len(busy)} documents, speed {run.speed}")
     return run
 
 

@@ -4,17 +4,18 @@ A ticket asks for one more instance for a run, never for a document; delivered t
 Called by: RQ workers.
 """
 
-import os
 import signal
+
+from django.utils import timezone
 
 from clearinghouse import queues
 from clearinghouse.records import acting_as
 
+from . import surroundings
+from .errors import CrawlerError
 from .initializer import initialize as open_queues
-from .instance import SLICE_SECONDS, Crawl
+from .instance import Crawl
 from .models import OPEN_STATES, Run
-
-NICE = 15
 
 
 def initialize(run_id: int) -> None:
@@ -28,7 +29,9 @@ def serve(run_id: int) -> None:
     run = Run.objects.filter(pk=run_id, state__in=OPEN_STATES, initialized=True, driver=None).first()
     if run is None:
         return
-    os.nice(max(0, NICE - os.nice(0)))
+    if surroundings.newer_schema():
+        raise CrawlerError("the WebCrawl database is newer than this worker; restart the worker")
+    surroundings.step_back()
     with acting_as("crawler"):
         crawl = Crawl(run)
         before = signal.signal(signal.SIGTERM, crawl.ask_to_stop)
@@ -37,13 +40,35 @@ def serve(run_id: int) -> None:
         finally:
             signal.signal(signal.SIGTERM, before)
     run.refresh_from_db()
-    if run.state in OPEN_STATES and not run.control and not crawl.stopping and crawl.age > SLICE_SECONDS:
+    if run.state in OPEN_STATES and not run.control and not crawl.stopping and crawl.slice_is_over:
         queues.ring(queues.CRAWL, "crawler.jobs.serve", run_id)
 
 
 def propagate(propagation_id: int) -> None:
     from .propagation import services
 
-    os.nice(max(0, NICE - os.nice(0)))
+    surroundings.step_back()
     with acting_as("propagation"):
         services.carry_out(propagation_id)
+
+
+def diagnose() -> None:
+    from .findings.diagnosis import diagnose_due
+
+    with acting_as("crawler"):
+        diagnose_due()
+
+
+def tell() -> None:
+    from . import telling, webhooks
+
+    telling.send_due(timezone.now())
+    webhooks.send_due(timezone.now())
+
+
+def preview(preview_id: int) -> None:
+    from .preview import dry_run
+
+    surroundings.step_back()
+    with acting_as("preview"):
+        dry_run.carry_out(preview_id)

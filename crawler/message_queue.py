@@ -4,8 +4,8 @@ One queue per document and run; its messages are rows, so nothing that dies take
 initializer, the instance, the endings.
 """
 
-from collections.abc import Collection, Iterable
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass, field
 
 from django.db import transaction
 from django.db.models import Count
@@ -19,6 +19,10 @@ from .models import ActiveQueue, CrawledPage, Excursion, Instance, LedgerEntry, 
 from .policy.frontier import COUNTS, COUNTS_NOT, CUT, SHORT, Frontier
 from .values import FREE, SKIPPED, Snapshot
 
+SMALL = 64  # addresses; queues up to this size are read and ended many at a time
+Judgement = tuple[bytes, str, str, str]
+_DELETED_AT_ONCE = 2000
+_JUDGEMENT = ("url_key", "redirect_url", "outcome", "reason")
 CLAIMABLE = (State.WAITING, State.RUNNING, State.INTERRUPTED, State.STOPPING)
 
 
@@ -33,20 +37,20 @@ class Previous:
     extractor: int
 
 
-def open_queue(excursion: Excursion) -> None:
-    """Put the crawl points on the queue, once; a second call, or one after a kill, changes nothing."""
+def open_queues(excursion_ids: Collection[int]) -> None:
+    """Put the crawl points on these queues, once; a second call, or one after a kill, changes nothing."""
     from .results import write_changes  # the one writer of messages
 
-    snapshot = Snapshot.from_json(excursion.snapshot)
-    frontier = Frontier(snapshot)
-    frontier.seed()
     with transaction.atomic(using=WEBCRAWL):
-        fresh = Excursion.objects.select_for_update().get(pk=excursion.pk)
-        if fresh.found:
-            return
-        ActiveQueue.objects.filter(excursion__doc_id=excursion.doc_id).delete()
-        CrawledPage.objects.filter(doc_id=excursion.doc_id).delete()
-        write_changes(fresh, frontier)
+        rows = Excursion.objects.select_for_update().filter(pk__in=excursion_ids, found=0, unfinished=True)
+        opening = list(rows.order_by("id"))
+        doc_ids = [excursion.doc_id for excursion in opening]
+        ActiveQueue.objects.filter(excursion__doc_id__in=doc_ids).delete()
+        CrawledPage.objects.filter(doc_id__in=doc_ids).delete()
+        frontiers = [Frontier(Snapshot.from_json(excursion.snapshot)) for excursion in opening]
+        for frontier in frontiers:
+            frontier.seed()
+        write_changes(list(zip(opening, frontiers, strict=True)))
 
 
 def claim(instance: Instance, limit: int) -> list[Excursion]:
@@ -54,31 +58,89 @@ def claim(instance: Instance, limit: int) -> list[Excursion]:
     with transaction.atomic(using=WEBCRAWL):
         fence(instance)
         free = (
-            Excursion.objects.select_for_update(skip_locked=True)
+            Excursion.objects.select_for_update(skip_locked=True, of=("self",))
             .filter(run_id=instance.run_id, unfinished=True, state__in=CLAIMABLE, found__gt=0, claim__isnull=True)
             .order_by("id")[:limit]
         )
-        claimed, now = list(free), timezone.now()
+        locked, now = list(free), timezone.now()
+        # PostgreSQL looked at the claims before it had the locks: somebody may have been faster.
+        taken = set(ActiveQueue.objects.filter(excursion__in=locked).values_list("excursion_id", flat=True))
+        claimed = [excursion for excursion in locked if excursion.pk not in taken]
         ActiveQueue.objects.bulk_create(
             ActiveQueue(name=excursion.queue_name, excursion=excursion, instance=instance, claimed_at=now)
             for excursion in claimed
         )
+        theirs = Excursion.objects.filter(pk__in=[excursion.pk for excursion in claimed])
+        theirs.exclude(state=State.STOPPING).update(state=State.RUNNING)
+        theirs.filter(started_at=None).update(started_at=now)
         for excursion in claimed:
             excursion.started_at = excursion.started_at or now
             excursion.state = State.RUNNING if excursion.state != State.STOPPING else excursion.state
-            excursion.save(update_fields=["state", "started_at"])
     return claimed
 
 
-def restore(excursion: Excursion, frontier: Frontier) -> None:
+@dataclass(slots=True)
+class Kept:
+    """What the database holds of one small queue, read together with that of many others.
+
+    Profiled with 10,000 documents of one page: asking for each queue by itself took most of the time of such a crawl.
+    """
+
+    messages: list[Message] = field(default_factory=list)
+    judged: list[Judgement] = field(default_factory=list)
+
+    def ways(self) -> Iterable[tuple[bytes, str, int]]:
+        return ((message.url_key, message.reach, message.state) for message in self.messages)
+
+    def free(self) -> Iterable[Judgement]:
+        return self.judged
+
+    def skipped(self) -> Iterable[Judgement]:
+        return (row for row in self.judged if row[2] == SKIPPED)
+
+    def waiting(self) -> list[Message]:
+        """In the order of the function of this name."""
+        open_ones = [message for message in self.messages if message.state != MessageState.DONE]
+        return sorted(open_ones, key=lambda m: (m.state != MessageState.RESERVED, m.depth, m.pk))
+
+
+class Everything(Kept):
+    """The same of a queue of any size: never all of it in memory."""
+
+    def __init__(self, excursion: Excursion) -> None:
+        self._messages = Message.objects.filter(excursion=excursion).order_by()
+        self._ledger = LedgerEntry.objects.filter(excursion=excursion).order_by().values_list(*_JUDGEMENT)
+
+    def ways(self) -> Iterable[tuple[bytes, str, int]]:
+        return self._messages.values_list("url_key", "reach", "state").iterator(chunk_size=5000)
+
+    def free(self) -> Iterable[Judgement]:
+        rows = self._ledger.exclude(redirect_url="") | self._ledger.filter(reason__in=FREE)
+        return rows.iterator(chunk_size=5000)
+
+    def skipped(self) -> Iterable[Judgement]:
+        return self._ledger.filter(outcome=SKIPPED).iterator(chunk_size=5000)
+
+
+def kept(excursions: Iterable[Excursion]) -> dict[int, Kept]:
+    """The contents of the small ones among these queues, by excursion."""
+    small = {excursion.pk: Kept() for excursion in excursions if 0 < excursion.found <= SMALL}
+    for message in Message.objects.filter(excursion__in=small).order_by("id") if small else ():
+        small[message.excursion_id].messages.append(message)
+    judged = LedgerEntry.objects.filter(excursion__in=small).order_by() if small else LedgerEntry.objects.none()
+    for excursion_id, *row in judged.values_list("excursion_id", *_JUDGEMENT):
+        small[excursion_id].judged.append(tuple(row))
+    return small
+
+
+def restore(excursion: Excursion, frontier: Frontier, known: Kept | None = None) -> None:
     """Everything a queue knew before it changed hands: messages, skips, redirects."""
-    messages = Message.objects.filter(excursion=excursion).values_list("url_key", "reach", "state")
-    uncounted = _uncounted(excursion)
-    for key, reach_text, state in messages.iterator(chunk_size=5000):
+    known = known or Everything(excursion)
+    uncounted = _uncounted(known.free())
+    for key, reach_text, state in known.ways():
         rank, _ = uncounted.get(key, (COUNTS, ""))
         frontier.restore_message(key, reach_text, state == MessageState.DONE, rank)
-    skipped = LedgerEntry.objects.filter(excursion=excursion, outcome=SKIPPED).values_list("url_key", "reason")
-    for key, reason in skipped.iterator(chunk_size=5000):
+    for key, _, _, reason in known.skipped():
         if key[:SHORT] not in frontier.known:
             frontier.restore_skip(key[:SHORT], reason)
     for key, (_, destination) in uncounted.items():
@@ -86,13 +148,12 @@ def restore(excursion: Excursion, frontier: Frontier) -> None:
             frontier.restore_redirect(key[:SHORT], key, destination)
 
 
-def _uncounted(excursion: Excursion) -> dict[bytes, tuple[int, str]]:
+def _uncounted(judged: Iterable[Judgement]) -> dict[bytes, tuple[int, str]]:
     """Done URLs that take no place under a maximum: how they stand, and where they lead (redirects that passed)."""
-    rows = LedgerEntry.objects.filter(excursion=excursion).values_list("url_key", "redirect_url", "outcome", "reason")
-    free = rows.exclude(redirect_url="") | rows.filter(reason__in=FREE)
     return {
         key: (CUT if reason == "page_limit" else COUNTS_NOT, "" if outcome == SKIPPED else destination)
-        for key, destination, outcome, reason in free.iterator(chunk_size=5000)
+        for key, destination, outcome, reason in judged
+        if destination or reason in FREE
     }
 
 
@@ -102,6 +163,20 @@ def waiting(excursion_id: int, limit: int) -> list[Message]:
     reserved = list(rows.filter(state=MessageState.RESERVED).order_by("depth", "id")[:limit])
     rest = rows.filter(state=MessageState.WAITING).order_by("depth", "id")[: limit - len(reserved)]
     return reserved + list(rest)
+
+
+def previous_of_many(wanted: dict[int, list[bytes]]) -> dict[tuple[int, bytes], Previous]:
+    """What these documents show of these addresses now, by document and key."""
+    found: dict[tuple[int, bytes], Previous] = {}
+    for doc_ids in sql.chunks(list(wanted), SMALL):
+        keys = [key for doc_id in doc_ids for key in wanted[doc_id]]
+        for part in sql.chunks(keys):
+            rows = PageHead.objects.filter(doc_id__in=doc_ids, url_key__in=part)
+            heads = {version: place for version, *place in rows.values_list("version_id", "doc_id", "url_key")}
+            for previous in _versions(heads) if heads else ():
+                doc_id, key = heads[previous.version_id]
+                found[doc_id, key] = previous
+    return found
 
 
 def previous_versions(doc_id: int, keys: Collection[bytes]) -> dict[bytes, Previous]:
@@ -149,11 +224,14 @@ def unserved(run_id: int) -> int:
     return waiting_ones.filter(state__in=CLAIMABLE).count()
 
 
-def delete_messages(excursion_id: int) -> None:
-    """In short transactions: a queue may hold a million."""
+def delete_messages(instance: Instance, excursion_id: int) -> Iterator[None]:
+    """In short transactions, each with its fence: a queue may hold a million, and an heir may have taken over."""
     while True:
-        ids = list(Message.objects.filter(excursion_id=excursion_id).values_list("id", flat=True)[:5000])
+        ids = list(Message.objects.filter(excursion_id=excursion_id).values_list("id", flat=True)[:_DELETED_AT_ONCE])
         if not ids:
             return
-        for part in sql.chunks(ids):
-            Message.objects.filter(id__in=part).delete()
+        with transaction.atomic(using=WEBCRAWL):
+            fence(instance)
+            for part in sql.chunks(ids):
+                Message.objects.filter(id__in=part).delete()
+        yield

@@ -4,6 +4,7 @@ Fetch -> pure decision -> store. Called by: the instance, for each answer, one p
 """
 
 import time
+from collections.abc import Sequence
 
 from django.utils import timezone
 
@@ -117,7 +118,7 @@ class Reader:
 
     def conclude(
         self, queue: ServedQueue, item: Item, verdict: Verdict, fetched: Fetched | None = None
-    ) -> list[reach.Way]:
+    ) -> Sequence[reach.Way]:
         """The final verdict on a message; returns the ways its links may be followed."""
         ways = queue.frontier.finish(item.key, verdict.reason not in FREE, verdict.reason == "page_limit")
         self._store(queue, item, verdict, fetched)
@@ -155,7 +156,7 @@ class Reader:
         return self._next_version
 
 
-def _count_points(queue: ServedQueue, verdict: Verdict, reached: list[reach.Way]) -> None:
+def _count_points(queue: ServedQueue, verdict: Verdict, reached: Sequence[reach.Way]) -> None:
     for way in reached:
         point_id = queue.frontier.ids[way.point]
         if verdict.version_id:
@@ -170,7 +171,7 @@ def _cookies(fetched: Fetched) -> str:
     return "; ".join(pair for pair in pairs if "=" in pair)
 
 
-def _expand_stored(queue: ServedQueue, key: bytes, version_id: int, ways: list[reach.Way]) -> None:
+def _expand_stored(queue: ServedQueue, key: bytes, version_id: int, ways: Sequence[reach.Way]) -> None:
     row = results.unwritten_links(queue.work, version_id) or (
         PageVersion.objects.filter(pk=version_id).values_list("links", "flags").first()
     )

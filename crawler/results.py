@@ -5,6 +5,7 @@ the message's own completion and the counters come together or not at all. Sever
 batch), never half of one. Does not: decide anything. Called by: the instance, the initializer, the endings.
 """
 
+import json
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -20,7 +21,7 @@ from .models import Excursion, Instance, LedgerEntry, MessageState, PageBody
 from .policy import reach
 from .policy.frontier import SHORT, Changes, Frontier, Skip
 from .tally import Tally
-from .values import FAILED, SKIPPED
+from .values import FAILED, OUTCOMES, SKIPPED
 
 _LEDGER = (
     "excursion_id", "doc_id", "url_key", "url", "outcome", "reason", "detail", "status", "depth", "hop",
@@ -31,6 +32,8 @@ _VERSION = (
     "language", "links", "canonical", "content_type", "charset", "etag", "last_modified", "size", "flags", "extractor",
     "found_at",
 )  # fmt: skip
+_COUNTED = (*OUTCOMES, "found", "bytes")
+_COUNT = f"UPDATE excursion SET {', '.join(f'{name} = %s' for name in (*_COUNTED, 'tallies'))} WHERE id = %s"  # noqa: S608
 
 
 @dataclass(slots=True)
@@ -91,28 +94,38 @@ def commit(instance: Instance, works: list[Work]) -> list[Changes]:
     """Write all of it or, when this instance was declared dead, nothing (raises Fenced)."""
     with transaction.atomic(using=WEBCRAWL):
         fence(instance)
-        changes = [_write(work) for work in works]
+        changes = _write(works)
     for work in works:
         work.clear()
     return changes
 
 
-def write_changes(excursion: Excursion, frontier: Frontier) -> None:
-    """The start of a queue: its crawl points as messages; inside the caller's transaction."""
-    _write(Work(excursion, frontier, Tally(excursion)))
+def write_changes(excursions: list[tuple[Excursion, Frontier]]) -> None:
+    """The start of queues: their crawl points as messages; inside the caller's transaction."""
+    _write([Work(excursion, frontier, Tally(excursion)) for excursion, frontier in excursions])
 
 
-def _write(work: Work) -> Changes:
-    now = sql.moment(timezone.now())
-    changes = work.frontier.drain()
-    _messages(work, changes)
-    _versions(work, now)
-    _ledger(work, changes, now)
-    Excursion.objects.filter(pk=work.excursion.pk).update(**work.tally.columns())
-    return changes
+def _write(works: list[Work]) -> list[Changes]:
+    now, batch = sql.moment(timezone.now()), sql.Batch()
+    drained = [work.frontier.drain() for work in works]
+    _bodies(batch, [version for work in works for version in work.versions])
+    for work, changes in zip(works, drained, strict=True):
+        _messages(batch, work, changes)
+        _versions(batch, work)
+        _ledger(batch, work, changes, now)
+    batch.flush()
+    for work, changes in zip(works, drained, strict=True):
+        for verdict in [*work.rejudged, *(Verdict(key, "", FAILED, "redirect_loop") for key in changes.loops)]:
+            _rejudge(work, verdict)
+        values = work.tally.columns() | {"id": work.excursion.pk}
+        batch.execute_many(
+            _COUNT, [[*(values[name] for name in _COUNTED), json.dumps(values["tallies"]), values["id"]]]
+        )
+    batch.flush()
+    return drained
 
 
-def _messages(work: Work, changes: Changes) -> None:
+def _messages(batch: sql.Batch, work: Work, changes: Changes) -> None:
     frontier, excursion_id, tally = work.frontier, work.excursion.pk, work.tally
     rows = []
     for short, item in changes.found.items():
@@ -122,7 +135,7 @@ def _messages(work: Work, changes: Changes) -> None:
                      frontier.nearest(short), item.found_on, state, 0, 0))  # fmt: skip
     columns = ("excursion_id", "url_key", "url", "owner_id", "reach", "depth", "found_on", "state", "attempts",
                "not_before")  # fmt: skip
-    sql.insert("message", columns, rows)
+    batch.insert("message", columns, rows)
     for short, (_, before) in changes.moved.items():
         tally.moved(before, frontier.nearest(short), done=reach.kind(frontier.known[short]) == reach.DONE)
     touched = {short: key for short, (key, _) in changes.moved.items()} | work.touched
@@ -133,7 +146,7 @@ def _messages(work: Work, changes: Changes) -> None:
         for short, key in touched.items()
         if short not in changes.found
     ]
-    sql.execute_many(
+    batch.execute_many(
         "UPDATE message SET reach = %s, depth = %s, state = %s WHERE excursion_id = %s AND url_key = %s", updates
     )
 
@@ -144,17 +157,18 @@ def _state(frontier: Frontier, work: Work, short: bytes) -> int:
     return MessageState.RESERVED if short in work.reserved else MessageState.WAITING
 
 
-def _versions(work: Work, now: Any) -> None:
-    if not work.versions:
-        return
+def _bodies(batch: sql.Batch, versions: list[NewVersion]) -> None:
+    known = _known_bodies([version.digest for version in versions])
+    bodies = {version.digest: version.body for version in versions if version.digest not in known}
+    batch.insert("page_body", ("digest", "content"), list(bodies.items()), ignore=True)
+
+
+def _versions(batch: sql.Batch, work: Work) -> None:
     doc_id = work.excursion.doc_id
-    known = _known_bodies([version.digest for version in work.versions])
-    bodies = {version.digest: version.body for version in work.versions if version.digest not in known}
-    sql.insert("page_body", ("digest", "content"), list(bodies.items()), ignore=True)
-    sql.insert("page_version", _VERSION, [version.row for version in work.versions])
+    batch.insert("page_version", _VERSION, [version.row for version in work.versions])
     heads = [(doc_id, version.row[3], version.row[0], 1) for version in work.versions if not version.head_exists]
-    sql.insert("page_head", ("doc_id", "url_key", "version_id", "updated_fl"), heads)
-    sql.execute_many(
+    batch.insert("page_head", ("doc_id", "url_key", "version_id", "updated_fl"), heads)
+    batch.execute_many(
         "UPDATE page_head SET version_id = %s, updated_fl = 1 WHERE doc_id = %s AND url_key = %s",
         [(version.row[0], doc_id, version.row[3]) for version in work.versions if version.head_exists],
     )
@@ -167,20 +181,20 @@ def _known_bodies(digests: list[bytes]) -> set[bytes]:
     return known
 
 
-def _ledger(work: Work, changes: Changes, now: Any) -> None:
+def _ledger(batch: sql.Batch, work: Work, changes: Changes, now: Any) -> None:
     excursion, tally = work.excursion, work.tally
     _unskip(work, changes)
     _reopen(work, changes)
-    _place_verdicts(work, changes)
+    _place_verdicts(batch, work, changes)
     rows = [_ledger_row(excursion, verdict, now) for verdict in work.verdicts]
     for skip in changes.skips.values():
         tally.skipped(skip.refusal.reason)
         rows.append(_skip_row(excursion, skip, now))
-    sql.insert("ledger", _LEDGER, rows)
+    batch.insert("ledger", _LEDGER, rows)
     for skip, before in changes.upgraded.values():
         tally.skipped(before, -1)
         tally.skipped(skip.refusal.reason)
-    sql.execute_many(
+    batch.execute_many(
         "UPDATE ledger SET reason = %s, detail = %s, depth = %s, crawl_point_id = %s, found_on = %s "
         "WHERE excursion_id = %s AND url_key = %s",
         [
@@ -188,12 +202,8 @@ def _ledger(work: Work, changes: Changes, now: Any) -> None:
             for s, _ in changes.upgraded.values()
         ],
     )
-    for verdict in work.rejudged:
-        _rejudge(work, verdict)
-    for key in changes.loops:
-        _rejudge(work, Verdict(key, "", FAILED, "redirect_loop"))
     crawled = [(v.url, excursion.doc_id) for v in work.verdicts if v.version_id]
-    sql.insert("crawled_pages", ("page_url", "doc_id"), crawled)
+    batch.insert("crawled_pages", ("page_url", "doc_id"), crawled)
 
 
 def _reopen(work: Work, changes: Changes) -> None:
@@ -208,7 +218,7 @@ def _reopen(work: Work, changes: Changes) -> None:
         work.verdicts = done
 
 
-def _place_verdicts(work: Work, changes: Changes) -> None:
+def _place_verdicts(batch: sql.Batch, work: Work, changes: Changes) -> None:
     """Depth and hop are the smallest known at this commit, also of URLs that had their verdict before."""
     frontier, moved = work.frontier, dict(changes.moved)
     for verdict in work.verdicts:
@@ -221,7 +231,7 @@ def _place_verdicts(work: Work, changes: Changes) -> None:
         for short, (key, _) in moved.items()
         if reach.kind(frontier.known[short]) == reach.DONE
     ]
-    sql.execute_many(
+    batch.execute_many(
         "UPDATE ledger SET depth = %s, hop = %s, crawl_point_id = %s WHERE excursion_id = %s AND url_key = %s",
         [(way.depth, way.hop, frontier.ids[way.point], work.excursion.pk, key) for key, way in done],
     )

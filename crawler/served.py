@@ -11,7 +11,7 @@ from clearinghouse.addresses.parse import split
 from clearinghouse.addresses.roots import begins_with
 
 from . import message_queue
-from .message_queue import Previous
+from .message_queue import Kept, Previous
 from .models import Excursion, Message, MessageState
 from .policy.frontier import GO, HOLD, NO, SHORT, Found, Frontier
 from .policy.judge import Rules
@@ -48,11 +48,11 @@ class Item:
 
 
 class ServedQueue:
-    def __init__(self, excursion: Excursion) -> None:
+    def __init__(self, excursion: Excursion, kept: Kept | None = None) -> None:
         self.excursion = excursion
         self.snapshot = Snapshot.from_json(excursion.snapshot)
         self.frontier = Frontier(self.snapshot)
-        message_queue.restore(excursion, self.frontier)
+        message_queue.restore(excursion, self.frontier, kept)
         self.tally = Tally(excursion)
         self.work = Work(excursion, self.frontier, self.tally)
         self.points: dict[int, PointSettings] = {point.id: point for point in self.snapshot.points}
@@ -64,18 +64,24 @@ class ServedQueue:
         self._held: list[Item] = []  # waiting for a place under a maximum, or for their time
         self._size = 0
         self._order = 0
-        self._deepest = 0
+        self._deepest = 0  # of the messages in memory, or deeper
+        self._behind = False  # a message that is only in the database became nearer than one in memory
         self._elsewhere = 0  # waiting messages that are only in the database
         self._restore_maxima()
-        self.refill()
+        self._fill(kept.waiting()) if kept else self.refill()
 
     # -- filling ------------------------------------------------------------------------------------------------
 
     def refill(self) -> None:
         """Look into the database for the next messages; the queue's work must be committed."""
-        room = IN_MEMORY - self._size
+        if self._behind:
+            self._unload()
+        self._fill(message_queue.waiting(self.excursion.pk, IN_MEMORY + len(self.flying) + self._size))
+
+    def _fill(self, messages: list[Message]) -> None:
+        room = max(IN_MEMORY - self._size, 0)
         held = {item.key for heap in self._heaps.values() for item in heap} | {i.key for i in self._held}
-        for message in message_queue.waiting(self.excursion.pk, IN_MEMORY + len(self.flying) + len(held)):
+        for message in messages:
             if room and message.url_key not in held and message.url_key[:SHORT] not in self.flying:
                 self._push(_item(message, self._next_order()))
                 room -= 1
@@ -85,6 +91,7 @@ class ServedQueue:
 
     def absorb(self) -> None:
         """Take what the frontier found since the last look, as far as memory and order allow."""
+        self._lift_nearer()
         fresh, self.frontier.fresh = self.frontier.fresh, []
         for found in fresh:
             item = self._from_found(found)
@@ -96,13 +103,43 @@ class ServedQueue:
             if crowded:
                 self._forget_deepest()
 
+    def _lift_nearer(self) -> None:
+        """Messages that were found again by a shorter way take their new place in the order."""
+        if not self.frontier.nearer:
+            return
+        nearer, self.frontier.nearer = set(self.frontier.nearer), []
+        for heap in self._heaps.values():
+            for item in heap:
+                if item.short in nearer:
+                    nearer.discard(item.short)
+                    item.depth = self.frontier.nearest(item.short)
+            heapq.heapify(heap)
+        fresh = {found.key[:SHORT] for found in self.frontier.fresh}
+        nearer -= self.flying.keys() | {item.short for item in self._held} | fresh
+        self._behind |= any(self.frontier.nearest(short) < self._deepest for short in nearer)
+
+    def _unload(self) -> None:
+        """Leave to the database what it knows as well as memory does, so that the nearest can be chosen anew."""
+        reserved, self._deepest, self._size = self.work.reserved, 0, len(self._held)
+        for origin, heap in list(self._heaps.items()):
+            self._heaps[origin] = []
+            for item in heap:
+                if item.tries or item.deaths or item.short in reserved:
+                    self._push(item)
+        self._behind = False
+
     @property
     def low(self) -> bool:
-        return self._elsewhere > 0 and self._size < LOW_WATER
+        return self._behind or (self._elsewhere > 0 and self._size < LOW_WATER)
+
+    @property
+    def waiting(self) -> bool:
+        """Whether there is anything to start, now or later."""
+        return bool(self._size or self._elsewhere or self.frontier.fresh)
 
     @property
     def drained(self) -> bool:
-        return not (self._size or self._elsewhere or self.flying or self.frontier.fresh)
+        return not (self.waiting or self.flying)
 
     def _forget_deepest(self) -> None:
         """Leave the deepest message to the database: a nearer one took its seat in memory."""
@@ -124,6 +161,7 @@ class ServedQueue:
 
     def _push(self, item: Item) -> None:
         item.address = item.address or split(item.url)
+        item.depth = self.frontier.nearest(item.short)
         heapq.heappush(self._heaps.setdefault(item.address.origin, []), item)
         self._size += 1
         self._deepest = max(self._deepest, item.depth)
@@ -164,11 +202,16 @@ class ServedQueue:
     def look_up_previous(self, item: Item) -> Previous | None:
         """The version shown now; asked for all messages in memory at once."""
         if item.previous is UNASKED:
-            asked = [i for heap in self._heaps.values() for i in heap if i.previous is UNASKED] + [item]
+            asked = [*self.unasked, item]
             found = message_queue.previous_versions(self.excursion.doc_id, [i.key for i in asked])
             for one in asked:
                 one.previous = found.get(one.key)
         return item.previous if isinstance(item.previous, Previous) else None
+
+    @property
+    def unasked(self) -> list[Item]:
+        """Messages in memory of which it is not known what the document shows now."""
+        return [item for heap in self._heaps.values() for item in heap if item.previous is UNASKED]
 
     # -- changes of the settings during the run -----------------------------------------------------------------
 
@@ -264,6 +307,15 @@ class ServedQueue:
             for key in messages.values_list("url_key", flat=True):
                 for way in self.frontier.ways(key[:SHORT]):
                     self.frontier.limits[way.point].reserved += way.granted
+
+
+def look_up_previous(queues: list[ServedQueue]) -> None:
+    """As the method of this name, for the messages of many queues at once."""
+    wanted = {queue.excursion.doc_id: queue.unasked for queue in queues}
+    found = message_queue.previous_of_many({doc_id: [i.key for i in items] for doc_id, items in wanted.items()})
+    for doc_id, items in wanted.items():
+        for item in items:
+            item.previous = found.get((doc_id, item.key))
 
 
 def _item(message: Message, order: int) -> Item:

@@ -1,5 +1,5 @@
 """Owns: what must happen though nobody asks: bells lost by Redis are rung again, the dead are buried, runs whose
-documents all ended are concluded, the public is brought home.
+documents all ended are concluded, what is due is started, quiet hours are kept, the public is brought home.
 
 A process of its own, every five seconds; not an RQ job, because it must work when Redis does not. Several ticks on
 several hosts do no harm: each step looks at rows and is safe to repeat. Called by: the command tick.
@@ -8,13 +8,14 @@ several hosts do no harm: each step looks at rows and is safe to repeat. Called 
 import logging
 
 from django.db import connections
+from django.utils import timezone
 
 from clearinghouse import queues
-from clearinghouse.databases import WEBCRAWL
 
-from . import endings, message_queue
+from . import endings, message_queue, notices, quiet, schedules
 from .instances import Watch, gone
 from .models import OPEN_STATES, Run
+from .preview import rows as previews
 from .propagation import services
 from .propagation.switch import bring_home
 
@@ -31,12 +32,17 @@ def round_(watch: Watch) -> None:
             "Instance %s (process %s on %s) died: its queues are free", instance.pk, instance.pid, instance.host
         )
     _free_from_dead_drivers()
+    schedules.start_due(timezone.now())
+    quiet.enforce(timezone.now())
     for run in Run.objects.filter(state__in=OPEN_STATES, driver=None):
         _look_after(run)
     for propagation_id in services.due():
         queues.ring(queues.PROPAGATE, "crawler.jobs.propagate", propagation_id)
     bring_home()
-    connections[WEBCRAWL].close_if_unusable_or_obsolete()
+    notices.write_due(timezone.now())
+    previews.ring_lost(timezone.now())
+    for connection in connections.all(initialized_only=True):
+        connection.close_if_unusable_or_obsolete()
 
 
 def _look_after(run: Run) -> None:

@@ -3,7 +3,6 @@ fetching, parsing. Does not: claim, commit, or decide about links. Called by: th
 """
 
 import logging
-import select
 import time
 import traceback
 from collections.abc import Callable
@@ -26,7 +25,7 @@ from .policy.frontier import HOLD, NO
 from .policy.identity import wire_url
 from .reading import Reader, expand_again
 from .served import Item, ServedQueue
-from .values import FAILED, REASONS, SKIPPED, Fetched, Request
+from .values import FAILED, REASONS, SKIPPED, Fetched, PointSettings, Request
 
 CONNECTIONS = 256
 RESERVE = 64
@@ -62,6 +61,11 @@ class Traffic:
     def under_way(self) -> int:
         return self.fetcher.active() + self.parsers.active()
 
+    @property
+    def idle(self) -> bool:
+        """Whether more could be under way."""
+        return self.fetcher.active() < CONNECTIONS and not self.parsers.crowded
+
     def close(self) -> None:
         self.fetcher.close()
         self.parsers.close()
@@ -69,8 +73,8 @@ class Traffic:
     # -- requests -----------------------------------------------------------------------------------------------
 
     def start_requests(self, now: float) -> None:
-        for queue in [queue for queue in self.queues.values() if not queue.leaving]:
-            if self.fetcher.active() >= CONNECTIONS or self.parsers.crowded:
+        for queue in [queue for queue in self.queues.values() if queue.waiting and not queue.leaving]:
+            if not self.idle:
                 break
             queue.wake(now)
             if queue.low:
@@ -173,7 +177,7 @@ class Traffic:
         if self.fetcher.active():
             return 0.002 if self.parsers.active() else 0.05
         if self.parsers.active():
-            select.select([self.parsers], [], [], 0.05)
+            self.parsers.wait(0.05)
         else:
             time.sleep(0.01 if self.queues else 0.0)
         return 0.0
@@ -195,6 +199,8 @@ class Traffic:
                 return
         else:
             self.hosts.answered(desk)
+        if fetched.request.credentials is not None:
+            self._judge_key(queue.owner(item), fetched)
         answer = self.reader.read(queue, item, fetched)
         if answer.kind == PAGE:
             self._parse(queue, item, fetched)
@@ -206,6 +212,13 @@ class Traffic:
                 self.hosts.leave_alone(desk, answer.wait)
         else:
             self._done(queue)
+
+    def _judge_key(self, owner: PointSettings, fetched: Fetched) -> None:
+        """A refusal counts when it was an answer of the site, not of a door that is closed already."""
+        if fetched.status == 401 or (fetched.reason == "auth_failed" and fetched.status):
+            self.keys.refused(owner)
+        elif not fetched.reason and fetched.status < 400:
+            self.keys.opened(owner)
 
     def _parse(self, queue: ServedQueue, item: Item, fetched: Fetched) -> None:
         self.parsers.submit((queue.excursion.pk, item, fetched), fetched, item.url, alone=item.deaths > 0)

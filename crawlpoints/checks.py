@@ -192,7 +192,7 @@ def _why_unreadable(text: str) -> str:
     host, _, port = re.split(r"[/?#]", text.partition("://")[2], maxsplit=1)[0].partition(":")
     if not host:
         return "the host name is missing"
-    if port and not (port.isdigit() and 0 < int(port) < 65536):
+    if port and not (port.isascii() and port.isdigit() and 0 < int(port) < 65536):
         return f'"{port}" is not a port'
     return f'"{host}" is not a host name'
 

@@ -1,5 +1,6 @@
 """Crawl points, their link to a document, exclude URLs: the seed's tables in doc_library, with our options beside."""
 
+from django.conf import settings
 from django.db import models
 
 from clearinghouse.library.models import Document, Field
@@ -83,6 +84,23 @@ class CrawlPointLink(Record):
 
     def __str__(self) -> str:
         return f"{self.crawl_point} of {self.document}"
+
+
+class SavedView(models.Model):
+    """A filter of the Document Navigator under a name of the person's own."""
+
+    person = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="saved_views")
+    name = models.CharField(max_length=60)
+    query = models.CharField(max_length=1000)  # as it stands in the address
+    at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        db_table = "clearinghouse_saved_view"
+        constraints = [models.UniqueConstraint(fields=["person", "name"], name="saved_view_unique")]
+        ordering = ["name"]
+
+    def __str__(self) -> str:
+        return self.name
 
 
 class ExcludeUrl(Record):

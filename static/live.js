@@ -1,21 +1,81 @@
-/* Live numbers of a run: not while nobody looks, slower when nobody has touched the page for two minutes. */
+/* Live numbers of a run: not while nobody looks, slower when nobody has touched the page for two minutes or the server
+   has trouble. What changed is put into the elements that are there, so focus, selection and open menus stay. */
 "use strict";
 
 (() => {
   const IDLE = 120_000;
   const SLOW = 15_000;
+  const TROUBLE = 30_000;
   let touched = Date.now();
   let asked = 0;
+  let trouble = false;
+
+  const isPoll = (event) => event.detail.elt?.id === "live-poll" || event.detail.elt?.id === "log-poll";
 
   for (const kind of ["pointerdown", "pointermove", "keydown", "scroll"]) {
     addEventListener(kind, () => { touched = Date.now(); }, { passive: true });
   }
 
   document.addEventListener("htmx:beforeRequest", (event) => {
-    if (event.detail.elt.id !== "live-poll") return;
+    if (!isPoll(event)) return;
     const now = Date.now();
-    const idle = now - touched > IDLE;
-    if (document.hidden || (idle && now - asked < SLOW)) event.preventDefault();
+    const pause = trouble ? TROUBLE : now - touched > IDLE ? SLOW : 0;
+    if (document.hidden || now - asked < pause) event.preventDefault();
     else asked = now;
+  });
+
+  /* ---- trouble is said beside the numbers, once, and taken back ---- */
+  document.addEventListener("htmx:beforeSwap", (event) => {
+    if (!isPoll(event) || !trouble) return;
+    trouble = false;
+    document.getElementById("live-trouble")?.remove();
+  });
+
+  function failed(event) {
+    if (!isPoll(event)) return;
+    event.stopImmediatePropagation();
+    const place = document.getElementById("live-say");
+    if (trouble || !place) return;
+    trouble = true;
+    const box = document.createElement("div");
+    box.className = "notice warn";
+    box.id = "live-trouble";
+    const line = document.createElement("p");
+    line.textContent = "Updates paused, retrying";
+    box.append(line);
+    place.replaceChildren(box);
+  }
+
+  for (const kind of ["htmx:responseError", "htmx:sendError", "htmx:timeout"]) {
+    document.addEventListener(kind, failed, true);
+  }
+
+  /* ---- morph: the same element stays, only what differs is changed ---- */
+  function morph(old, fresh) {
+    if (old.isEqualNode(fresh)) return;
+    for (const { name } of [...old.attributes]) if (!fresh.hasAttribute(name)) old.removeAttribute(name);
+    for (const { name, value } of fresh.attributes) if (old.getAttribute(name) !== value) old.setAttribute(name, value);
+    const before = [...old.childNodes];
+    const after = [...fresh.childNodes];
+    after.forEach((child, place) => {
+      const present = before[place];
+      if (!present) old.append(child);
+      else if (present.nodeType !== child.nodeType || present.nodeName !== child.nodeName) present.replaceWith(child);
+      else if (child.nodeType !== Node.ELEMENT_NODE) {
+        if (present.nodeValue !== child.nodeValue) present.nodeValue = child.nodeValue;
+      } else if (present.id !== child.id) present.replaceWith(child);
+      else morph(present, child);
+    });
+    before.slice(after.length).forEach((child) => child.remove());
+  }
+
+  document.addEventListener("htmx:oobBeforeSwap", (event) => {
+    const { target, fragment } = event.detail;
+    const fresh = fragment?.firstElementChild || fragment;
+    // The poll itself must be made anew: its address is what htmx has to learn.
+    if (!(fresh instanceof Element) || target.id === "live-poll" || target.id !== fresh.id) return;
+    event.detail.shouldSwap = false;
+    fresh.removeAttribute("hx-swap-oob");
+    morph(target, fresh);
   });
 })();

@@ -1,4 +1,4 @@
-"""A throw-away PostgreSQL for tests: its own folder, its own unix socket, no network port, no fsync.
+"""A throw-away PostgreSQL for tests: its own folder, its own unix socket, no network port; fsync only when asked for.
 
 `from tests.postgres import postgres` makes the fixture known to a test module; it gives a Server, whose
 url(name) makes an empty database and names it as CLEARINGHOUSE_DB… wants it.
@@ -21,22 +21,24 @@ from tests.requirements import need
 
 _FOLDERS = "/usr/lib/postgresql/*/bin"
 _PORT = 5432  # only part of the socket's name
+_ROOM = 2_000_000_000  # bytes
 _numbers = count(1)
 
 
 class Server:
     """A running cluster; stop() ends it and removes its folder."""
 
-    def __init__(self, programs: Path) -> None:
+    def __init__(self, programs: Path, *, durable: bool = False) -> None:
         self.programs = programs
-        self.folder = Path(tempfile.mkdtemp(prefix="ch-pg-", dir="/tmp"))
+        self.folder = Path(tempfile.mkdtemp(prefix="ch-pg-", dir=_quick_folder()))
         self._account = _account()
         if self._account:
             os.chown(self.folder, self._account.pw_uid, self._account.pw_gid)
         made = ("-D", self._data, "-U", "tester", "-A", "trust", "-E", "UTF8", "--no-sync", "--locale=C")
         self._program("initdb", *made)
-        options = f"-k {self.folder} -p {_PORT} -c listen_addresses='' -c fsync=off -c full_page_writes=off"
-        self._program("pg_ctl", "-D", self._data, "-w", "-l", str(self.folder / "log"), "-o", options, "start")
+        unsafe = "" if durable else " -c fsync=off -c full_page_writes=off"
+        self._options = f"-k {self.folder} -p {_PORT} -c listen_addresses=''{unsafe}"
+        self.start()
 
     @property
     def _data(self) -> str:
@@ -46,6 +48,10 @@ class Server:
         """The address of a new, empty database."""
         name = name or f"test_{next(_numbers)}"
         self.execute(f'CREATE DATABASE "{name}"', database="postgres")
+        return self.address(name)
+
+    def address(self, name: str) -> str:
+        """A database of this cluster as CLEARINGHOUSE_DB… wants it."""
         return f"postgres://tester@/{name}?host={self.folder}&port={_PORT}"
 
     def connect(self, database: str) -> psycopg.Connection:
@@ -56,8 +62,16 @@ class Server:
             cursor = connection.execute(sql)
             return cursor.fetchall() if cursor.description else []
 
-    def stop(self) -> None:
+    def start(self) -> None:
+        log = str(self.folder / "log")
+        self._program("pg_ctl", "-D", self._data, "-w", "-l", log, "-o", self._options, "start")
+
+    def crash(self) -> None:
+        """Every process of it ends at once, without a checkpoint; start() recovers."""
         self._program("pg_ctl", "-D", self._data, "-w", "-m", "immediate", "stop")
+
+    def stop(self) -> None:
+        self.crash()
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def _program(self, name: str, *arguments: str) -> None:
@@ -78,6 +92,12 @@ class Server:
             log = self.folder / "log"
             told = (done.stderr or b"").decode() + (log.read_text() if log.exists() else "")
             raise RuntimeError(f"{name} failed: {told}")
+
+
+def _quick_folder() -> str:
+    """In memory where there is room: tests kill processes, never the machine."""
+    memory = Path("/dev/shm")
+    return str(memory) if memory.is_dir() and shutil.disk_usage(memory).free > _ROOM else "/tmp"
 
 
 def _account() -> pwd.struct_passwd | None:

@@ -3,7 +3,9 @@
 Called by: the template engine, for base.html.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from django.http import HttpRequest
@@ -12,8 +14,10 @@ from django.utils import timezone
 
 from clearinghouse import __version__
 
+from . import counts
+from .help_topics import TOPICS
 from .policies import Action, may, role_of
-from .views import THEME_COOKIE, THEMES
+from .views import KEYS_COOKIE, THEME_COOKIE, THEMES
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +25,7 @@ class NavItem:
     label: str
     url: str
     current: bool
-    count: int = 0
+    count: Callable[[], int]  # asked only where the page shows it
 
 
 # Label, URL name, what one must be allowed to do to see it, the beginning of the addresses it stands for.
@@ -29,8 +33,9 @@ _NAV = (
     ("In Tray", "home", Action.VIEW, ""),
     ("Documents", "documents", Action.VIEW, "/documents/"),
     ("Crawls", "crawls", Action.VIEW_RUNS, "/crawls/"),
+    ("Reports", "reports", Action.VIEW_RUNS, "/reports/"),
     ("Propagation", "propagation", Action.VIEW_PROPAGATION, "/propagation/"),
-    ("Settings", "people", Action.ADMINISTER, "/settings/"),
+    ("Settings", "settings", Action.MANAGE_PEOPLE, "/settings/"),
 )
 
 
@@ -41,24 +46,34 @@ def frame(request: HttpRequest) -> dict[str, Any]:
         "nav": _nav(request.path, user) if user is not None and user.is_authenticated else [],
         "role": role_of(user),
         "theme": theme if theme in THEMES and theme != "system" else "",
+        "single_keys": request.COOKIES.get(KEYS_COOKIE) == "on",
+        "help_url": _help_url(request),
         "version": __version__,
         "server_time": timezone.now(),
         "trouble": "",
     }
 
 
+def _help_url(request: HttpRequest) -> str:
+    """The page for this screen; empty where there is no help."""
+    match = request.resolver_match
+    topic = TOPICS.get((match.url_name if match else None) or "")
+    return address_named("help-topic", topic) if topic else address_named("help")
+
+
 def _nav(path: str, user: Any) -> list[NavItem]:
     items = []
     for label, name, action, prefix in _NAV:
-        url = _url(name)
+        url = address_named(name)
         if url and may(user, action):
-            items.append(NavItem(label, url, path.startswith(prefix) if prefix else path == url))
+            current = path.startswith(prefix) if prefix else path == url
+            items.append(NavItem(label, url, current, partial(counts.of, name, user)))
     return items
 
 
-def _url(name: str) -> str:
+def address_named(name: str, *arguments: str) -> str:
     """Empty where a screen is not installed."""
     try:
-        return reverse(name)
+        return reverse(name, args=arguments)
     except NoReverseMatch:
         return ""

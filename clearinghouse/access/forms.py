@@ -1,9 +1,11 @@
 """Owns: the forms of this room, and how a form's problems are listed. Does not: save. Called by: views."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from django import forms
 from django.contrib.auth import get_user_model
+from django.db.models import QuerySet
 
 from clearinghouse.library.models import Project
 
@@ -44,6 +46,27 @@ class PreferencesForm(forms.Form):
         widget=forms.RadioSelect,
     )
 
+    keys = forms.BooleanField(
+        label="Single-letter keys",
+        required=False,
+        help_text="n adds, e updates, t tests, / searches; the help names them all. Off while you type in a field.",
+    )
+    rows = forms.ChoiceField(
+        label="Rows per page",
+        required=False,
+        choices=[("", "As each list has it"), ("20", "20"), ("50", "50"), ("100", "100")],
+        widget=forms.RadioSelect,
+    )
+
+
+class KeyForm(forms.Form):
+    name = forms.CharField(
+        label="What it is for",
+        max_length=60,
+        help_text="So that you can tell your keys apart, for example: nightly export.",
+        error_messages={"required": "Say what the key is for"},
+    )
+
 
 class PersonForm(forms.Form):
     """Who somebody is and what they may do; the user name is asked once."""
@@ -63,6 +86,16 @@ class PersonForm(forms.Form):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["projects"].queryset = Project.objects.all()
+
+    def limit(self, projects: QuerySet[Project], roles: Iterable[Role]) -> None:
+        """To what a project manager gives."""
+        self.fields["projects"].queryset = projects
+        self.fields["projects"].help_text = "Those of your projects; memberships in others stay as they are."
+        self.fields["role"].choices = [(role.value, role.label) for role in roles]
+
+    def fix_all_but_projects(self) -> None:
+        for name, field in self.fields.items():
+            field.disabled = name != "projects"
 
     def names(self) -> dict[str, str]:
         return {name: self.cleaned_data[name] for name in ("first_name", "last_name", "email")}

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from urllib.parse import urlsplit
 
 from django.conf import settings
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
 from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils.cache import patch_vary_headers
@@ -15,6 +15,7 @@ from django.utils.http import urlencode
 
 from clearinghouse.records import acting_as
 
+from . import keys
 from .doors import safe_next
 
 Respond = Callable[[HttpRequest], HttpResponse]
@@ -33,6 +34,7 @@ PERMISSIONS = "camera=(), display-capture=(), geolocation=(), microphone=(), pay
 
 OPEN_PATHS = {"/sign-in/", "/healthz", "/readyz", "/opensearch.xml"}
 OPEN_PREFIXES = ("/search/", "/help/")
+API_PREFIX = "/api/v1/"
 _STOP_POLLING = 286  # htmx: show this answer and ask no more
 
 
@@ -48,6 +50,34 @@ class ContentSecurity:
         response.headers.setdefault("Content-Security-Policy", policy)
         response.headers.setdefault("Permissions-Policy", PERMISSIONS)
         return response
+
+
+class KeyOrSession:
+    """Under /api/ a personal key in the Authorization header stands for its owner; a session does too.
+
+    With a key no cookie takes part, so no other site can make a browser send the request: the token against
+    cross-site requests is asked of sessions only.
+    """
+
+    def __init__(self, get_response: Respond) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        header = request.headers.get("Authorization", "")
+        if request.path_info.startswith(API_PREFIX) and header:
+            user = keys.user_of(header)
+            if user is None:
+                return no_key("This key is not known, or it was revoked.")
+            request.user = user
+            request._dont_enforce_csrf_checks = True  # type: ignore[attr-defined]
+        return self.get_response(request)
+
+
+def no_key(sentence: str) -> HttpResponse:
+    answer = JsonResponse({"code": "sign_in", "error": sentence}, status=401)
+    answer.headers["WWW-Authenticate"] = "Bearer"
+    answer.headers["Cache-Control"] = "no-store"
+    return answer
 
 
 class SignInRequired:
@@ -85,6 +115,8 @@ def _is_open(path: str) -> bool:
 
 
 def _to_the_door(request: HttpRequest) -> HttpResponse:
+    if request.path_info.startswith(API_PREFIX):
+        return no_key("Send a personal key as “Authorization: Bearer …”; make one on the page Preferences.")
     if request.headers.get("HX-Request") == "true":
         return _sign_in_again(request)
     back = request.get_full_path() if request.method in {"GET", "HEAD"} else _page_before(request)

@@ -1,14 +1,16 @@
-"""Owns: the screens on which administrators manage people. Does not: change them (services). Called by: urls."""
+"""Owns: the screens on which administrators manage people, and project managers the members of their projects.
+
+Does not: change them (services), know who manages whom (members). Called by: urls.
+"""
 
 from typing import Any
 
 from django.contrib import messages
-from django.contrib.auth import get_user_model
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from . import services
+from . import members, services
 from .forms import NewPersonForm, PersonForm, problems_of
 from .models import Role
 from .policies import Action, require, role_of
@@ -16,10 +18,10 @@ from .policies import Action, require, role_of
 
 @require_safe
 def people(request: HttpRequest) -> HttpResponse:
-    require(request.user, Action.ADMINISTER)
-    users = get_user_model().objects.select_related("person").prefetch_related("person__projects")
+    require(request.user, Action.MANAGE_PEOPLE)
+    users = members.people_of(request.user).select_related("person").prefetch_related("person__projects")
     rows = [(user, role_of(user) or _idle_role(user)) for user in users.order_by("-is_active", "username")]
-    return render(request, "access/people.html", {"rows": rows})
+    return render(request, "access/people.html", {"rows": rows, "manages_all": members.manages_all(request.user)})
 
 
 def _idle_role(user: Any) -> Role | None:
@@ -30,8 +32,11 @@ def _idle_role(user: Any) -> Role | None:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def person_new(request: HttpRequest) -> HttpResponse:
-    require(request.user, Action.ADMINISTER)
+    require(request.user, Action.MANAGE_PEOPLE)
     form = NewPersonForm(request.POST or None, initial={"role": Role.DEVELOPER})
+    if not members.manages_all(request.user):
+        form.limit(members.projects_of(request.user), members.GIVEN_BY_MANAGERS)
+        form.fields["projects"].required = True
     if form.is_bound and form.is_valid():
         given = form.cleaned_data
         user, password = services.add_person(given["username"], Role(given["role"]), given["projects"], **form.names())
@@ -42,19 +47,30 @@ def person_new(request: HttpRequest) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def person_edit(request: HttpRequest, user_id: int) -> HttpResponse:
-    require(request.user, Action.ADMINISTER)
-    user = get_object_or_404(get_user_model(), pk=user_id)
-    form = PersonForm(request.POST or None, initial=_initial(user))
+    user = members.person_or_404(request.user, user_id)
+    whole = members.wholly(request.user, user)
+    form = _form_for(request, user, whole)
     if form.is_bound and form.is_valid():
         role = Role(form.cleaned_data["role"])
         if user == request.user and role is not Role.ADMINISTRATOR:
             form.add_error("role", "You cannot take the administrator's role from yourself")
         else:
-            services.update_person(user, role, form.cleaned_data["projects"], **form.names())
+            projects = [*form.cleaned_data["projects"], *members.kept_projects(request.user, user)]
+            services.update_person(user, role, projects, **form.names())
             messages.success(request, f"Saved {user.get_username()}.")
             return redirect("people")
     context = {"form": form, "problems": problems_of(form) if form.is_bound else [], "person": user}
+    context["whole"] = whole
     return render(request, "access/person_edit.html", context, status=422 if form.is_bound else 200)
+
+
+def _form_for(request: HttpRequest, user: Any, whole: bool) -> PersonForm:
+    form = PersonForm(request.POST or None, initial=_initial(user))
+    if not members.manages_all(request.user):
+        form.limit(members.projects_of(request.user), members.GIVEN_BY_MANAGERS)
+    if not whole:
+        form.fix_all_but_projects()
+    return form
 
 
 def _initial(user: Any) -> dict[str, Any]:
@@ -70,15 +86,13 @@ def _initial(user: Any) -> dict[str, Any]:
 
 @require_POST
 def person_password(request: HttpRequest, user_id: int) -> HttpResponse:
-    require(request.user, Action.ADMINISTER)
-    user = get_object_or_404(get_user_model(), pk=user_id)
+    user = members.require_wholly(request.user, user_id)
     return _show_password(request, user, services.reset_password(user))
 
 
 @require_POST
 def person_active(request: HttpRequest, user_id: int) -> HttpResponse:
-    require(request.user, Action.ADMINISTER)
-    user = get_object_or_404(get_user_model(), pk=user_id)
+    user = members.require_wholly(request.user, user_id)
     active = request.POST.get("active") == "1"
     if user == request.user and not active:
         messages.error(request, "You cannot deactivate yourself.")

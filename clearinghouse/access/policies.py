@@ -13,6 +13,7 @@ from django.http import Http404
 
 from clearinghouse.library.models import Document, Project
 
+from . import options
 from .models import Role
 
 
@@ -28,6 +29,7 @@ class Action(StrEnum):
     VIEW_PROPAGATION = "view_propagation"
     ADMINISTER = "administer"
     ASSIGN = "assign"
+    MANAGE_PEOPLE = "manage_people"
 
 
 class Scope(StrEnum):
@@ -55,7 +57,15 @@ MATRIX: dict[Action, tuple[Scope, Scope, Scope, Scope]] = {
     Action.VIEW_PROPAGATION: (_NONE,    _NONE,    _ALL,     _ALL),
     Action.ADMINISTER:       (_NONE,    _NONE,    _NONE,    _ALL),
     Action.ASSIGN:           (_NONE,    _NONE,    _PROJECT, _ALL),
+    Action.MANAGE_PEOPLE:    (_NONE,    _NONE,    _PROJECT, _ALL),
 }  # fmt: skip
+
+# What the administrators may grant by a setting: role, the setting, the scope it gives.
+GRANTS: dict[Role, tuple[str, Scope]] = {
+    Role.DEVELOPER: (options.DEVELOPERS_LAUNCH, _OWN),
+    Role.MANAGER: (options.MANAGERS_LAUNCH, _PROJECT),
+}
+GRANTABLE = (Action.LAUNCH, Action.CONTROL)
 
 
 class Refused(PermissionDenied):
@@ -79,7 +89,20 @@ def role_of(user: Any) -> Role | None:
 
 def scope_of(user: Any, action: Action) -> Scope:
     role = role_of(user)
-    return MATRIX[action][_ROLES.index(role)] if role else Scope.NOTHING
+    if role is None:
+        return Scope.NOTHING
+    scope = MATRIX[action][_ROLES.index(role)]
+    return _granted(user, role) if scope is Scope.NOTHING and action in GRANTABLE else scope
+
+
+def _granted(user: Any, role: Role) -> Scope:
+    """Asked once in a request: the answer is kept on its user."""
+    if role not in GRANTS:
+        return Scope.NOTHING
+    option, scope = GRANTS[role]
+    if not hasattr(user, "launch_granted"):
+        user.launch_granted = options.text(option) == "yes"
+    return scope if user.launch_granted else Scope.NOTHING
 
 
 def may(user: Any, action: Action, document: Document | None = None) -> bool:

@@ -1,6 +1,6 @@
 from django.urls import path
 
-from . import people, views
+from . import options_screens, own_keys, people, projects, settings_index, views
 
 urlpatterns = [
     path("sign-in/", views.sign_in, name="sign-in"),
@@ -8,6 +8,17 @@ urlpatterns = [
     path("me/", views.preferences, name="me"),
     path("me/", views.preferences, name="preferences"),  # the name the page frame uses
     path("me/password/", views.password, name="password"),
+    path("me/keys/", own_keys.listed, name="api-keys"),
+    path("me/keys/new/", own_keys.new, name="api-key-new"),
+    path("me/keys/<int:key_id>/revoke/", own_keys.revoke, name="api-key-revoke"),
+    path("settings/", settings_index.index, name="settings"),
+    path("settings/networks/", settings_index.networks, name="networks"),
+    path("settings/launching/", options_screens.launching, name="launching"),
+    path("settings/crawl-defaults/", options_screens.crawl_defaults, name="crawl-defaults"),
+    path("settings/notices/", options_screens.notice_defaults, name="notice-defaults"),
+    path("settings/projects/", projects.projects, name="projects"),
+    path("settings/projects/<int:project_id>/", projects.project_edit, name="project-edit"),
+    path("settings/projects/<int:project_id>/delete/", projects.project_delete, name="project-delete"),
     path("settings/people/", people.people, name="people"),
     path("settings/people/new/", people.person_new, name="person-new"),
     path("settings/people/<int:user_id>/", people.person_edit, name="person-edit"),

@@ -3,12 +3,13 @@
 Does not: decide who may (policies), change people (people.py). Called by: urls, settings.CSRF_FAILURE_VIEW.
 """
 
+from collections.abc import Mapping
 from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth import login, logout, update_session_auth_hash
 from django.contrib.auth.forms import PasswordChangeForm
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
@@ -22,6 +23,9 @@ from .forms import PreferencesForm, SignInForm, problems_of
 STAY_SECONDS = 12 * 3600
 THEME_COOKIE = "theme"
 THEMES = ("system", "light", "dark")
+KEYS_COOKIE = "keys"
+ROWS_COOKIE = "rows"
+ROWS = ("20", "50", "100")
 _YEAR = 365 * 24 * 3600
 _REFUSED_SIGN_IN = "The user name or the password is wrong. After 5 wrong attempts the door stays shut for 15 minutes."
 
@@ -67,18 +71,34 @@ def password(request: HttpRequest) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def preferences(request: HttpRequest) -> HttpResponse:
-    """Kept in a cookie of this browser: a screen is light or dark, a person is not."""
-    initial = {"theme": request.COOKIES.get(THEME_COOKIE, "system")}
+    """Kept in cookies of this browser: a screen is light or dark, wide or narrow, a person is not."""
+    kept = request.COOKIES
+    initial = {"theme": kept.get(THEME_COOKIE, "system"), "keys": kept.get(KEYS_COOKIE) == "on", "rows": rows_of(kept)}
     form = PreferencesForm(request.POST or None, initial=initial)
     if form.is_bound and form.is_valid():
         response = redirect("me")
-        theme = form.cleaned_data["theme"]
-        response.set_cookie(
-            THEME_COOKIE, theme, max_age=_YEAR, httponly=True, samesite="Lax", secure=request.is_secure()
-        )
+        given = form.cleaned_data
+        chosen = {
+            THEME_COOKIE: given["theme"],
+            KEYS_COOKIE: "on" if given["keys"] else "off",
+            ROWS_COOKIE: given["rows"],
+        }
+        for name, value in chosen.items():
+            response.set_cookie(name, value, max_age=_YEAR, httponly=True, samesite="Lax", secure=request.is_secure())
         messages.success(request, "Saved.")
         return response
     return _form_page(request, "access/preferences.html", form)
+
+
+def rows_of(cookies: Mapping[str, str]) -> str:
+    """How many rows a page of a list has for this browser; empty for who chose nothing."""
+    rows = cookies.get(ROWS_COOKIE, "")
+    return rows if rows in ROWS else ""
+
+
+def page_size(request: HttpRequest, usual: int) -> int:
+    """The rows of a page of a list: what was chosen in Preferences, else what is usual for that list."""
+    return int(rows_of(request.COOKIES) or usual)
 
 
 def _form_page(request: HttpRequest, template: str, form: Any) -> HttpResponse:
@@ -87,4 +107,7 @@ def _form_page(request: HttpRequest, template: str, form: Any) -> HttpResponse:
 
 
 def csrf_refused(request: HttpRequest, reason: str = "") -> HttpResponse:
+    if request.path_info.startswith("/api/"):
+        sentence = "Send the token of the session in the header X-CSRFToken, or use a personal key."
+        return JsonResponse({"code": "token", "error": sentence}, status=403)
     return render(request, "access/csrf_refused.html", status=403)

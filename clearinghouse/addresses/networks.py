@@ -59,6 +59,11 @@ def address_allowed(ip: str, port: int) -> bool:
     return _public(address) or _opened(_unmapped(address), port)
 
 
+def connection_allowed(ip: str, port: int) -> bool:
+    """The last word, said when a socket is opened: both the address and the port, whatever was checked before."""
+    return address_allowed(ip, port) and port_allowed(ip, port)
+
+
 def port_allowed(host: str, port: int) -> bool:
     """May this port be asked for? Known before any DNS: a literal address that is opened brings its own ports."""
     if any(port in ports for ports in _settings().ports):

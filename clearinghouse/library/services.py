@@ -110,6 +110,26 @@ def project_named(name: str) -> Project | None:
     return project
 
 
+@transaction.atomic
+def rename_project(project: Project, name: str) -> None:
+    before = project.name
+    if before == name:
+        return
+    # A deleted project of this name would keep it for ever.
+    Project.everything.filter(name=name, deleted=1).update(name=f"{name} (deleted)"[:100])
+    project.name = name
+    project.save(update_fields=["name"])
+    audit.record(
+        "change", project, f"Renamed project {before} to {name}", before={"name": before}, after={"name": name}
+    )
+
+
+@transaction.atomic
+def delete_project(project: Project) -> None:
+    project.delete()
+    audit.record("delete", project, f"Deleted project {project.name}")
+
+
 def status_named(name: str) -> DocumentStatus | None:
     name = name.strip()
     if not name:

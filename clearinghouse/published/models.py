@@ -7,7 +7,7 @@ generation. Only crawler.propagation writes here. Always named with using(alias)
 
 from django.db import models
 
-from clearinghouse.digests import DigestField
+from clearinghouse.columns import DigestField
 
 OPEN = 2_147_483_647
 

@@ -7,11 +7,8 @@ from collections.abc import Iterator
 from typing import NamedTuple
 from urllib.parse import quote
 
-from bs4.dammit import UnicodeDammit
-
 from .labels import CODECS, encoding_of
 
-logging.getLogger("bs4.dammit").setLevel(logging.ERROR)  # it warns of every page with a broken character
 _PRESCANNED = 1024  # bytes in which a page must name its charset
 _GUESSED = 8_000
 _PRESCANNED_LATE = 64_000
@@ -232,6 +229,9 @@ def _guess(body: bytes) -> str:
         return "utf-16le"
     if zeros[0::2].count(0) > len(zeros) // 4:
         return "utf-16be"
+    from bs4.dammit import UnicodeDammit  # loaded when it is needed: few pages leave their charset to a guess
+
+    logging.getLogger("bs4.dammit").setLevel(logging.ERROR)  # it warns of every page with a broken character
     return encoding_of(UnicodeDammit(body[:_GUESSED]).original_encoding or "") or _FALLBACK
 
 

@@ -82,7 +82,8 @@ class _Child:
     def _await(self, descriptor: int, event: int, until: float) -> None:
         with selectors.DefaultSelector() as selector:
             selector.register(descriptor, event)
-            if not selector.select(max(0.0, until - time.monotonic())):
+            left = until - time.monotonic()  # a child that talks without end is out of time, too
+            if left <= 0 or not selector.select(left):
                 raise _Trouble
 
 

@@ -19,6 +19,7 @@ METAS_AT_MOST = 200
 TITLE_AT_MOST, META_NAME_AT_MOST, META_CONTENT_AT_MOST = 255, 512, 8_000
 _ANCHOR_AT_MOST = 1_000
 _DEPTH_OF_LIBXML2 = 2_048
+NODES_AT_MOST = 500_000  # elements and attributes in a tree, each of which may take 300 bytes
 _LONG_PAGE, _LONG_TAG, _MANY_ATTRIBUTES = 64_000, 16_000, 2_000
 _WORDS_WITH_VALUES = {"unavailable_after", "max-snippet", "max-image-preview", "max-video-preview"}
 _UNICODE = {"utf-8", "utf-16le", "utf-16be"}
@@ -59,7 +60,7 @@ def read_html(body: bytes, url: str, declared_charset: str, page: Extracted) -> 
         return page
     hard = _has_monster_tag(data)
     root = None
-    if not hard:
+    if not hard and nodes_in(data) <= NODES_AT_MOST:
         root, hard = _tree(data)
     if hard:
         page.flags.append("deep")
@@ -68,7 +69,7 @@ def read_html(body: bytes, url: str, declared_charset: str, page: Extracted) -> 
     else:
         if b"<template" in data:
             etree.strip_elements(root, "template", with_tail=False)
-        found = _gather(root, b"nofollow" in data.lower())
+        found = _gather(root, _Words(4 * len(data) + 50_000), b"nofollow" in data.lower())
         text = text_of(root)
     keep_text(text, page)
     _settle(found, url, page)
@@ -84,6 +85,11 @@ def _tree(data: bytes) -> tuple[Any, bool]:
     problem = parser.error_log.last_error
     gave_up = problem is not None and problem.type_name == "ERR_RESOURCE_LIMIT"
     return (None, True) if gave_up else (root, False)
+
+
+def nodes_in(data: bytes) -> int:
+    """At most so many nodes would libxml2 make of this markup; 0 for what is too short to be dangerous."""
+    return data.count(b"<") + data.count(b"=") if len(data) > NODES_AT_MOST else 0
 
 
 def _has_monster_tag(data: bytes) -> bool:
@@ -102,14 +108,14 @@ def text_of(root: Any) -> str:
     return text if text.isascii() else " ".join(text.split())
 
 
-def _gather(root: Any, has_nofollow: bool) -> Found:
+def _gather(root: Any, words: "_Words", has_nofollow: bool) -> Found:
     found = Found(language=root.get("lang") or root.get("xml:lang") or "")
     for element in root.iter(*_READ):
         tag = element.tag
         if tag == "meta":
             note_meta(element.get, found)
         elif tag in HEADINGS:
-            found.headings.append(_words_in(element))
+            found.headings.append(words.of(element))
         elif tag == "title":
             if found.title is None:
                 found.title = "".join(element.itertext())
@@ -122,12 +128,25 @@ def _gather(root: Any, has_nofollow: bool) -> Found:
     for element in root.iter("a"):  # apart from the others, because there are so many
         href = element.get("href")
         if href is not None:
-            links.append((href, _words_in(element), has_nofollow and is_nofollow(element.get)))
+            links.append((href, words.of(element), has_nofollow and is_nofollow(element.get)))
     return found
 
 
-def _words_in(element: Any) -> str:
-    return "".join(element.itertext()) if len(element) else element.text or ""
+class _Words:
+    """The words of headings and links, up to a multiple of the page: where each of a thousand holds all the others,
+    copying their text a thousand times would take minutes and gigabytes."""
+
+    def __init__(self, budget: int) -> None:
+        self._left = budget
+
+    def of(self, element: Any) -> str:
+        if not len(element):
+            return element.text or ""
+        if self._left <= 0:
+            return ""
+        text = "".join(element.itertext())
+        self._left -= len(text)
+        return text
 
 
 def _settle(found: Found, url: str, page: Extracted) -> None:

@@ -4,6 +4,7 @@ Hostile pages meet this process, not the loop: its memory is bounded, and when i
 another and knows which page it was. It knows no database and none of our settings.
 """
 
+import ctypes
 import json
 import resource
 import signal
@@ -14,10 +15,12 @@ from contextlib import suppress
 from clearinghouse.addresses import Refusal
 from clearinghouse.addresses.parse import split
 from clearinghouse.digests import digest_of
-from crawler.extract import read, wire
+from crawler.extract import wire
+from crawler.extract.page import read
 from crawler.values import Extracted, Fetched, Request
 
 MEMORY = 2_000_000_000  # bytes of address space
+LARGE = 1_000_000  # bytes of a page whose tree leaves holes in the memory
 
 
 def main() -> None:
@@ -25,6 +28,7 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal's Ctrl-C is for the instance, which ends us
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    give_back = getattr(ctypes.CDLL(None), "malloc_trim", lambda padding: 0)
     # An instance that was killed leaves a broken channel: then there is nobody to tell.
     with (
         suppress(ConnectionError),
@@ -37,6 +41,8 @@ def main() -> None:
             if len(body) < body_size:
                 return
             channel.sendall(wire.answer(digest_of(body), _read(facts, body)))
+            if body_size > LARGE:
+                give_back(0)  # or the process would stay as large as its largest page made it
 
 
 def _read(facts: bytes, body: bytes) -> Extracted | Refusal:

@@ -7,13 +7,17 @@ here for a sign-in counts as active.
 
 from collections import deque
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from crawler.values import Credentials, Fetched, Request
 
-from . import curl, forms, signed
+from . import curl, forms
 from .jar import Jar
 from .point_key import FORM, NTLM, PointKey
-from .sign_in import SignedIn
+
+if TYPE_CHECKING:
+    from . import signed
+    from .sign_in import SignedIn
 
 STRIKES = 3  # pages in a row that a site may refuse
 RENEWALS = 20  # sign-ins after the first, at most
@@ -95,7 +99,7 @@ class Fetcher:
     def _door(self, request: Request, key: Credentials) -> _Door:
         place = request.address.origin, key
         if place not in self._doors:
-            self._doors[place] = _Door(key)
+            self._doors[place] = _Door(key, strikes=key.refused if isinstance(key, PointKey) else 0)
         return self._doors[place]
 
     def _let_through(self, door: _Door) -> None:
@@ -130,8 +134,10 @@ class Fetcher:
             door.signing = True
             self._need_threads().sign_in(door.key)
 
-    def _need_threads(self) -> signed.Fetcher:
+    def _need_threads(self) -> "signed.Fetcher":
         if self._threads is None:
+            from . import signed  # requests, NTLM and cryptography: 0.14 s to load
+
             self._threads = signed.Fetcher()
             self._curl.listen(self._threads.bell)
         return self._threads
@@ -189,7 +195,7 @@ class Fetcher:
         answer.reason, answer.detail, answer.body = "login_page", "", b""
         self._ready.append(answer)
 
-    def _signed_in(self, result: SignedIn) -> None:
+    def _signed_in(self, result: "SignedIn") -> None:
         """Every door of this key: there is one, unless a crawl point reaches over several origins."""
         for door in [door for door in self._doors.values() if door.key == result.key]:
             door.signing = False

@@ -3,9 +3,8 @@
 import html
 import re
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 from urllib.parse import urlencode
-
-from bs4 import BeautifulSoup, Tag
 
 from clearinghouse.addresses import Address, Refusal
 from clearinghouse.addresses.parse import parse, resolve
@@ -16,8 +15,12 @@ from crawler.values import Fetched
 
 from .point_key import PointKey, SignInForm
 
+if TYPE_CHECKING:
+    from bs4 import BeautifulSoup, Tag
+
 PAGE_AT_MOST = 1_000_000  # bytes; BeautifulSoup is thorough, not fast
-_PASSWORD_FIELD = re.compile(rb"<input\b[^>]{0,2000}?\btype\s*=\s*[\"']?password\b", re.IGNORECASE)
+# Without "<" in a tag, so that a page of a million of them costs no more than its length.
+_PASSWORD_FIELD = re.compile(rb"<input\b[^<>]{0,2000}?\btype\s*=\s*[\"']?password\b", re.IGNORECASE)
 _TAG = re.compile("<[^<>]{0,2000}>")
 _UNREADABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")  # lxml takes none of these
 
@@ -32,6 +35,8 @@ class FoundForm:
 
 def fill_in(page: Fetched, key: PointKey) -> FoundForm | str:
     """The sign-in form of this page with user and password in it, or what is wrong with it."""
+    from bs4 import BeautifulSoup  # loaded when a site has a form: most crawls start 60 ms sooner without it
+
     assert key.form is not None
     if len(page.body) > PAGE_AT_MOST:
         return "the sign-in page is too large"
@@ -86,7 +91,7 @@ def _shows(page: Fetched, text: str) -> bool:
     return any(wanted in " ".join(html.unescape(form).split()) for form in (body, _TAG.sub("", body)))
 
 
-def _form(soup: BeautifulSoup, wanted: SignInForm) -> Tag | None:
+def _form(soup: "BeautifulSoup", wanted: SignInForm) -> "Tag | None":
     for form in soup.find_all("form"):
         names = {str(one.get("name") or "") for one in form.find_all("input")}
         if {wanted.user_field, wanted.password_field} <= names:
@@ -94,7 +99,7 @@ def _form(soup: BeautifulSoup, wanted: SignInForm) -> Tag | None:
     return None
 
 
-def _action(soup: BeautifulSoup, form: Tag, page: Fetched) -> Address | str:
+def _action(soup: "BeautifulSoup", form: "Tag", page: Fetched) -> Address | str:
     here = page.request.address
     base = soup.find("base", href=True)
     start = resolve(here.href, str(base["href"])) if base else here.href
@@ -104,7 +109,7 @@ def _action(soup: BeautifulSoup, form: Tag, page: Fetched) -> Address | str:
     return action
 
 
-def _values(form: Tag) -> dict[str, str]:
+def _values(form: "Tag") -> dict[str, str]:
     """What a browser would send of it besides user and password: hidden fields, defaults, the first button."""
     values: dict[str, str] = {}
     pressed = False
@@ -121,12 +126,14 @@ def _values(form: Tag) -> dict[str, str]:
     return values
 
 
-def _value(one: Tag, kind: str) -> str | None:
+def _value(one: "Tag", kind: str) -> str | None:
     if kind in ("checkbox", "radio"):
         return str(one.get("value") or "on") if one.has_attr("checked") else None
     if one.name == "select":
         choice = one.find("option", selected=True) or one.find("option")
-        return str(choice.get("value", choice.get_text(strip=True))) if isinstance(choice, Tag) else None
+        if choice is None or isinstance(choice, str):
+            return None
+        return str(choice.get("value", choice.get_text(strip=True)))
     return one.get_text() if one.name == "textarea" else str(one.get("value") or "")
 
 

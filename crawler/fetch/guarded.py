@@ -4,6 +4,8 @@ requests counts its timeouts for each read: a server that drips a byte now and t
 exchange has an Errand with one deadline for all of it; whoever sees it pass pulls the cord of the connection.
 """
 
+import http.client
+import io
 import socket
 import threading
 import time
@@ -15,8 +17,9 @@ import urllib3
 from requests.adapters import HTTPAdapter
 from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
+from urllib3.util.response import assert_header_parsing
 
-from clearinghouse.addresses.networks import address_allowed
+from clearinghouse.addresses.networks import connection_allowed
 
 from .transfer import SLOW_BYTES, SLOW_SECONDS
 
@@ -100,6 +103,36 @@ def errand() -> Errand:
     return at_work.errand
 
 
+class _Lines(io.BufferedReader):
+    """Remembers whether the last line it was asked for was there."""
+
+    over = False
+
+    def readline(self, size: int | None = -1, /) -> bytes:
+        line = super().readline(size)
+        self.over = not line
+        return line
+
+
+class _Answer(http.client.HTTPResponse):
+    """An answer whose head is whole and readable. http.client takes the end of the connection for the end of a head,
+    and forgets the lines behind one it cannot read, which may say how long the body is."""
+
+    def __init__(self, sock: socket.socket, *arguments: Any, **options: Any) -> None:
+        super().__init__(sock, *arguments, **options)
+        self.fp.close()
+        self.fp = self._lines = _Lines(sock.makefile("rb", buffering=0))
+
+    def begin(self) -> None:
+        super().begin()
+        if self._lines.over:
+            raise Failed("cut_short", "its headers ended early")
+        try:
+            assert_header_parsing(self.headers)
+        except urllib3.exceptions.HeaderParsingError:
+            raise Failed("bad_response", "its headers are not usable") from None
+
+
 class _Guard:
     """Resolves once, connects to an address that was checked, and shows its cord."""
 
@@ -110,7 +143,7 @@ class _Guard:
         here: Any = self
         refused = ""
         for family, kind, protocol, _, place in _resolve(here._dns_host, here.port):
-            if not address_allowed(str(place[0]), int(place[1])):
+            if not connection_allowed(str(place[0]), int(place[1])):
                 refused = str(place[0])
                 continue
             line = socket.socket(family, kind, protocol)
@@ -145,11 +178,11 @@ class _Guard:
 
 
 class _Http(_Guard, HTTPConnection):
-    pass
+    response_class = _Answer
 
 
 class _Https(_Guard, HTTPSConnection):
-    pass
+    response_class = _Answer
 
 
 class _HttpPool(HTTPConnectionPool):

@@ -58,6 +58,8 @@ def of_answer(answer: Fetched) -> tuple[str, str]:
     status, request = answer.status, answer.request
     if len(_lengths(answer)) > 1:
         return "bad_response", "several different Content-Length headers"
+    if not _codings(answer) <= {"chunked", "identity", ""}:
+        return "bad_response", "an unknown Transfer-Encoding"
     if status < 200 or status >= 600:
         return "bad_response", f"status {status}"
     if status == 206:
@@ -75,6 +77,11 @@ def _of_redirect(answer: Fetched) -> tuple[str, str]:
     if len(places) > 1:
         return "bad_response", "several different Location headers"
     return ("", "") if places and places != {""} else ("bad_response", f"status {answer.status} without Location")
+
+
+def _codings(answer: Fetched) -> set[str]:
+    values = [value for name, value in answer.headers if name == "transfer-encoding"]
+    return {value.strip().lower() for value in ",".join(values).split(",")} if values else set()
 
 
 def _lengths(answer: Fetched) -> set[str]:

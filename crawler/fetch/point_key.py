@@ -28,4 +28,5 @@ class PointKey(Credentials):
 
     point_id: int = 0
     form: SignInForm | None = None
+    refused: int = 0  # times its site refused it before, in this run
     pause: Callable[[str], None] = field(default=_unheard, compare=False, repr=False)

@@ -7,7 +7,7 @@ import socket
 import certifi
 import pycurl
 
-from clearinghouse.addresses.networks import address_allowed
+from clearinghouse.addresses.networks import connection_allowed
 from crawler.values import Fetched, Request
 
 from . import decoding, digest, outcome
@@ -111,7 +111,18 @@ class Transfer:
             return body.stopped
         if ending.code and not (body and body.enough):
             return outcome.of_libcurl(ending)
+        if not self._head_ended:
+            return "cut_short", "its headers ended early"
+        if body is not None and not body.enough and self._came_short(answer):
+            return "cut_short", "the body ended early"
         return judge(answer, body)
+
+    def _came_short(self, answer: Fetched) -> bool:
+        """Fewer bytes than declared: libcurl forgets the length beside a Transfer-Encoding that means nothing."""
+        length = answer.header("content-length")
+        if "chunked" in answer.header("transfer-encoding").lower() or not (length.isascii() and length.isdigit()):
+            return False
+        return int(self.handle.getinfo(pycurl.SIZE_DOWNLOAD_T)) < int(length[:18])
 
     def _options(self, agent: str) -> None:
         handle = self.handle
@@ -142,6 +153,7 @@ class Transfer:
         self._header_bytes = 0
         self._answers = 0
         self._bare_line = False  # the last line ended without a carriage return
+        self._head_ended = False  # by an empty line; libcurl takes the end of the connection for it, too
         self._status = 0
         self._body: Body | None = None
         self._refused = ""
@@ -170,7 +182,7 @@ class Transfer:
     def _open_socket(self, _purpose: int, target: tuple[int, int, int, tuple[str, int]]) -> socket.socket | int:
         """The only way to a connection: the address libcurl is about to connect to must be allowed."""
         family, kind, protocol, place = target
-        if isinstance(place, bytes) or not address_allowed(str(place[0]), int(place[1])):
+        if isinstance(place, bytes) or not connection_allowed(str(place[0]), int(place[1])):
             self._refused = str(place[0])
             return int(pycurl.SOCKET_BAD)
         self._refused = ""
@@ -184,6 +196,8 @@ class Transfer:
             return None  # behind the body come trailers, which nobody needs
         if line.startswith(b"HTTP/"):
             return self._status_line(line)
+        if line in (b"\r\n", b"\n"):
+            self._head_ended = True
         bare = line[-2:] != b"\r\n"
         if bare != self._bare_line and line in (b"\r\n", b"\n"):
             return self._stop("bad_response", "it is not clear where its headers end")
@@ -202,7 +216,7 @@ class Transfer:
             return self._stop("bad_response", "its status line is not usable")
         if self._answers > _INTERIM_ANSWERS:
             return self._stop("bad_response", "more than ten interim answers")
-        self._status, self._headers_in = int(status[1]), []
+        self._status, self._headers_in, self._head_ended = int(status[1]), [], False
         self._bare_line = line[-2:] != b"\r\n"
         return None
 

@@ -1,29 +1,55 @@
 """The rows of the WebCrawl database, one file per subject. No metacolumns, no cross-database keys."""
 
+from .figures import ErrorGroup, ErrorMark, ExcludeHit, HostFigure
+from .findings import Advice, Diagnosis, Finding
 from .hosts import Host, HostService
 from .ledger import LedgerEntry
+from .notices import Delivery, Mark, Notice, Webhook, WebhookCall, Wish
 from .pages import PageBody, PageHead, PageVersion
+from .previews import Preview
 from .propagations import Propagation, PropagationStep
 from .queues import ActiveQueue, CrawledPage, Instance, Message, MessageState
+from .requests import CrawlRequest, TaskClaim
 from .runs import OPEN_STATES, Event, Excursion, Run, State
+from .schedules import Every, Hold, QuietWeek, Schedule
 
 __all__ = [
     "OPEN_STATES",
     "ActiveQueue",
+    "Advice",
+    "CrawlRequest",
     "CrawledPage",
+    "Delivery",
+    "Diagnosis",
+    "ErrorGroup",
+    "ErrorMark",
     "Event",
+    "Every",
+    "ExcludeHit",
     "Excursion",
+    "Finding",
+    "Hold",
     "Host",
+    "HostFigure",
     "HostService",
     "Instance",
     "LedgerEntry",
+    "Mark",
     "Message",
     "MessageState",
+    "Notice",
     "PageBody",
     "PageHead",
     "PageVersion",
+    "Preview",
     "Propagation",
     "PropagationStep",
+    "QuietWeek",
     "Run",
+    "Schedule",
     "State",
+    "TaskClaim",
+    "Webhook",
+    "WebhookCall",
+    "Wish",
 ]

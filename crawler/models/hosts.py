@@ -2,7 +2,7 @@
 
 from django.db import models
 
-from clearinghouse.digests import DigestField
+from clearinghouse.columns import DigestField
 
 
 class Host(models.Model):

@@ -5,7 +5,7 @@ The seed's doc_crawl_page and crawl_page_meta are views over these (crawler/view
 
 from django.db import models
 
-from clearinghouse.digests import DigestField
+from clearinghouse.columns import DigestField
 
 
 class PageBody(models.Model):

@@ -6,7 +6,7 @@ The result does not depend on order: a URL found again by a shorter way, or by a
 again as that allows. `again` names the done URLs whose stored links must be looked at once more.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import repeat
 from typing import NamedTuple
@@ -114,6 +114,7 @@ class Frontier:
         self.off: set[int] = set()  # positions of crawl points that were deactivated meanwhile
         self.changes = Changes()
         self.fresh: list[Found] = []  # found since the queue last looked
+        self.nearer: list[bytes] = []  # short keys of queued URLs that were found nearer since then
         self._links: dict[str, Judged] = {}
         self._settled: dict[str, int] = {}  # raw link -> the depth at which it was looked at (one crawl point only)
         self._shared: dict[int, int] = {}
@@ -153,7 +154,7 @@ class Frontier:
     def restore_redirect(self, short: bytes, key: bytes, destination: str) -> None:
         self.redirects[short] = (self.judge(destination).short, key)
 
-    def ways(self, short: bytes) -> list[reach.Way]:
+    def ways(self, short: bytes) -> Sequence[reach.Way]:
         return reach.ways(self.known[short], len(self.points))
 
     def reach_text(self, short: bytes) -> str:
@@ -166,7 +167,7 @@ class Frontier:
         """Nothing more is fetched for this crawl point; what it still finds is judged when it is taken."""
         self.off.add(self.ids.index(point_id))
 
-    def live(self, short: bytes) -> list[reach.Way]:
+    def live(self, short: bytes) -> Sequence[reach.Way]:
         """The ways of crawl points that are still active."""
         return [way for way in self.ways(short) if way.point not in self.off]
 
@@ -193,7 +194,7 @@ class Frontier:
                 self._arrive(self.judge(point.url), position, 0, 0, None, None)
 
     def links(
-        self, parent: bytes, arrivals: list[reach.Way], urls: Iterable[str], marks: str = "", nofollow: bool = False
+        self, parent: bytes, arrivals: Sequence[reach.Way], urls: Iterable[str], marks: str = "", nofollow: bool = False
     ) -> None:
         """A page was read: its links are one deeper, for every crawl point that may expand it.
 
@@ -211,7 +212,7 @@ class Frontier:
         else:
             self._links_of_one_point(parent, arrivals, urls)
 
-    def _links_of_one_point(self, parent: bytes, arrivals: list[reach.Way], urls: Iterable[str]) -> None:
+    def _links_of_one_point(self, parent: bytes, arrivals: Sequence[reach.Way], urls: Iterable[str]) -> None:
         # Profiled: most links of most pages are known by a way as short; one look into one dictionary settles them.
         settled, deeper = self._settled, arrivals[0].depth + 1
         for url in urls:
@@ -221,7 +222,7 @@ class Frontier:
                     settled.clear()
                 settled[url] = deeper
 
-    def _link(self, parent: bytes, arrivals: list[reach.Way], url: str, refusal: Refusal | None) -> None:
+    def _link(self, parent: bytes, arrivals: Sequence[reach.Way], url: str, refusal: Refusal | None) -> None:
         judged = self.judge(url)
         for way in arrivals:
             self._arrive(judged, way.point, way.depth + 1, 0, parent, refusal)
@@ -272,8 +273,8 @@ class Frontier:
         self.remember(short, reach.with_field(state, point, reach.pack(depth, hop, bool(old & reach.GRANTED))))
         self.changes.moved.setdefault(short, (judged.key, reach.nearest(state, len(self.points))))
         if reach.kind(state) != reach.DONE:
-            return
-        if reach.rank(state) != CUT:
+            self.nearer.append(short)
+        elif reach.rank(state) != CUT:
             self.changes.again[short] = judged.key
         elif not self.limits[point].full:
             self._reopen(judged, parent)
@@ -316,7 +317,7 @@ class Frontier:
         field_value = reach.pack(way.depth, way.hop, way.granted)
         self.remember(short, reach.with_field(self.known[short], way.point, field_value))
 
-    def finish(self, key: bytes, counts: bool, cut: bool = False) -> list[reach.Way]:
+    def finish(self, key: bytes, counts: bool, cut: bool = False) -> Sequence[reach.Way]:
         """The final answer came. Returns the ways for which the page may be expanded."""
         short = key[:SHORT]
         for way in self.ways(short) if self.limited else ():
@@ -330,7 +331,7 @@ class Frontier:
         self.remember(short, reach.with_kind(self.known[short], reach.DONE, rank))
         return [] if cut else self.expandable(key)
 
-    def expandable(self, key: bytes) -> list[reach.Way]:
+    def expandable(self, key: bytes) -> Sequence[reach.Way]:
         """The ways of a done URL that may be expanded; one that came later takes its place under a maximum first."""
         short = key[:SHORT]
         if not self.limited:
@@ -349,7 +350,7 @@ class Frontier:
 
     # -- redirects ----------------------------------------------------------------------------------------------
 
-    def redirect(self, short: bytes, key: bytes, destination: str, ways: list[reach.Way]) -> tuple[str, Refusal]:
+    def redirect(self, short: bytes, key: bytes, destination: str, ways: Sequence[reach.Way]) -> tuple[str, Refusal]:
         """A done URL answered 3xx: (outcome, reason). The destination is reached at the same depth, one hop on."""
         judged = self.judge(destination)
         if judged.short == short:

@@ -5,6 +5,7 @@ bits 0-1 what it is, bits 2-5 a rank (of a skip, or of how a done one counts), t
 point: reached (1), depth (10), hop (4), granted (1).
 """
 
+from functools import lru_cache
 from typing import NamedTuple
 
 SKIPPED, QUEUED, DONE = 1, 2, 3
@@ -60,7 +61,8 @@ def with_field(state: int, point: int, field: int) -> int:
     return (state & ~(FIELD << shift)) | (field << shift)
 
 
-def ways(state: int, points: int) -> list[Way]:
+@lru_cache(4096)  # few states exist, and each page asks for its ways nine times
+def ways(state: int, points: int) -> tuple[Way, ...]:
     found = []
     rest = state >> HEAD
     for point in range(points):
@@ -68,7 +70,7 @@ def ways(state: int, points: int) -> list[Way]:
         if field:
             found.append(Way(point, depth_of(field), hop_of(field), bool(field & GRANTED)))
         rest >>= WIDTH
-    return found
+    return tuple(found)
 
 
 def nearest(state: int, points: int) -> int:

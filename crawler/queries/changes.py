@@ -97,5 +97,5 @@ def _digests(versions: dict[bytes, int]) -> dict[bytes, bytes]:
     found: dict[bytes, bytes] = {}
     for part in chunks(sorted(keys)):
         rows = PageVersion.objects.filter(id__in=part).order_by().values_list("id", "digest")
-        found.update((keys[version], digest) for version, digest in rows)
+        found.update((keys[version], bytes(digest)) for version, digest in rows)
     return found

@@ -5,7 +5,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
+from django.db import connections
 from django.db.models import Count, Min, Q, QuerySet, Sum
+
+from clearinghouse.databases import WEBCRAWL
 
 from ..models import Excursion, Run
 from ..values import FAILED, SKIPPED
@@ -94,6 +97,29 @@ def totals_of_runs(runs: Iterable[Run], docs: Docs = None) -> dict[int, Totals]:
 def _totals(sums: dict[str, Any]) -> Totals:
     values = {name.removeprefix("sum_"): value for name, value in sums.items() if name.startswith("sum_")}
     return Totals(**(values | {"title": values["title"] or ""}))
+
+
+_MOVING = ("found", "queued", "crawled", "unchanged", "redirected", "skipped", "failed")
+_BY_STATE = (
+    "SELECT state, COUNT(*), SUM(found), SUM(queued), SUM(crawled), SUM(unchanged), SUM(redirected), SUM(skipped), "
+    "SUM(failed) FROM excursion WHERE run_id = %s GROUP BY state"
+)  # the columns in the order of _MOVING
+
+
+def totals_by_state(run: Run, docs: Docs) -> dict[str, Totals]:
+    """The counters that move, by the state of the documents: what every poll asks.
+
+    Plain SQL for who sees the whole run: putting the same query together from expressions costs three times as much
+    as running it, and twenty people may poll.
+    """
+    if docs is None:
+        with connections[WEBCRAWL].cursor() as cursor:
+            cursor.execute(_BY_STATE, [run.pk])
+            rows = cursor.fetchall()
+    else:
+        sums = {f"sum_{name}": Sum(name) for name in _MOVING}
+        rows = list(excursions_of(run, docs).values_list("state").annotate(n=Count("id"), **sums).order_by())
+    return {row[0]: Totals(documents=row[1], **dict(zip(_MOVING, row[2:], strict=True))) for row in rows}
 
 
 def tallies(run: Run, docs: Docs = None) -> Tallies:

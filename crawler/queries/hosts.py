@@ -4,11 +4,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from django.db.models import Sum
+
 from clearinghouse.addresses import Refusal
 from clearinghouse.addresses.parse import parse
 from clearinghouse.digests import digest_of
 
-from ..models import Excursion, Host
+from ..models import Excursion, Host, HostService, Run
 from ..policy.robots import Robots
 from ..sql import chunks
 from ..values import Snapshot
@@ -40,6 +42,27 @@ def robots_of_excursion(excursion: Excursion) -> list[SiteRobots]:
     points = Snapshot.from_json(excursion.snapshot).points if excursion.snapshot else ()
     addresses = [parse(point.url) for point in points]
     return robots_of(address.origin for address in addresses if not isinstance(address, Refusal))
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """A site that the instances of a run fetch from now."""
+
+    origin: str
+    flying: int
+    wait_until: float
+    failing_since: float
+
+
+def served_now(run: Run, most: int = 8) -> list[Served]:
+    """The sites that living instances of this run fetch from, busiest first; one query."""
+    rows = HostService.objects.filter(instance__run=run, instance__alive=True).values(
+        "host__origin", "host__wait_until", "host__failing_since"
+    )
+    counted = rows.annotate(busy=Sum("flying")).order_by("-busy", "host__origin")[:most]
+    return [
+        Served(row["host__origin"], row["busy"], row["host__wait_until"], row["host__failing_since"]) for row in counted
+    ]
 
 
 def _site(origin: str, row: Host | None) -> SiteRobots:

@@ -1,10 +1,11 @@
 """The decision ledger of a run: every address found, with what became of it and why."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
-from django.db.models import Q, QuerySet
+from django.db.models import Q, QuerySet, Value
+from django.db.models.functions import Left, StrIndex, Substr
 
 from ..models import LedgerEntry, Message, MessageState, Run
 from ..values import CRAWLED, FAILED, OUTCOMES, QUEUED, REASONS, REDIRECTED, UNCHANGED
@@ -27,6 +28,8 @@ _COLUMNS = (
     "crawl_point_id", "found_on", "redirect_url", "version_id", "previous_version_id", "size", "milliseconds", "at",
 )  # fmt: skip
 _QUEUED_COLUMNS = ("id", "excursion_id", "excursion__doc_id", "url_key", "url", "depth", "found_on")
+_AT_ONCE = 2_000
+NEW, CHANGED = "new", "changed"
 SORTS = {"url": "url", "reason": "reason", "depth": "depth", "size": "size", "status": "status"}
 
 
@@ -41,6 +44,10 @@ class Filter:
     depth: int | None = None
     status: int | None = None  # the class: 2 for 200–299
     taken: bool = False  # only addresses that were once in the queue
+    site: str = ""  # the beginning of the address, letter for letter: a site or a folder
+    here: bool = False  # and not in a folder below
+    fresh: str = ""  # new or changed
+    ids: tuple[int, ...] = ()  # these ledger rows only
     sort: str = ""
 
     def but(self, **changes: Any) -> "Filter":
@@ -122,6 +129,23 @@ def rows_of(run: Run, docs: Docs, asked: Filter) -> Rows:
     return Rows(_decided(ids, asked), _queued(ids, asked))
 
 
+def iterated(run: Run, docs: Docs, asked: Filter) -> Iterator[Row]:
+    """The same addresses one after the other, however many there are."""
+    found = rows_of(run, docs, asked)
+    for values in found.decided.values(*_COLUMNS).iterator(_AT_ONCE):
+        yield Row(**values)
+    for values in found.queued.values(*_QUEUED_COLUMNS).iterator(_AT_ONCE):
+        yield _queued_row(values)
+
+
+def found_urls(rows: Iterable[Row]) -> dict[tuple[int, bytes], str]:
+    """The addresses of the pages on which these were found, one query."""
+    rows = [row for row in rows if row.found_on]
+    keys = {bytes(row.found_on) for row in rows if row.found_on}
+    parents = LedgerEntry.objects.filter(excursion__in={row.excursion_id for row in rows}, url_key__in=keys)
+    return {(pk, bytes(key)): url for pk, key, url in parents.values_list("excursion_id", "url_key", "url")}
+
+
 def _decided(excursions: Any, asked: Filter) -> QuerySet[LedgerEntry]:
     rows = LedgerEntry.objects.filter(excursion__in=excursions, outcome__in=_possible_outcomes(asked))
     if asked.reasons:
@@ -132,6 +156,10 @@ def _decided(excursions: Any, asked: Filter) -> QuerySet[LedgerEntry]:
         rows = rows.filter(status__gte=asked.status * 100, status__lt=asked.status * 100 + 100)
     if asked.taken:
         rows = rows.filter(Q(outcome__in=FETCHED_OUTCOMES) | Q(reason__in=TAKEN_REASONS) | Q(status__gt=0))
+    if asked.ids:
+        rows = rows.filter(pk__in=asked.ids)
+    if asked.fresh:
+        rows = rows.filter(outcome=CRAWLED, previous_version_id__isnull=asked.fresh == NEW)
     rows = _narrowed(rows, asked)
     column = SORTS.get(asked.sort.removeprefix("-"))
     if column is None:
@@ -150,7 +178,8 @@ def _possible_outcomes(asked: Filter) -> list[str]:
 
 def _queued(excursions: Any, asked: Filter) -> QuerySet[Message]:
     rows = Message.objects.filter(excursion__in=excursions).exclude(state=MessageState.DONE)
-    if (asked.outcomes and QUEUED not in asked.outcomes) or asked.reasons or asked.status is not None:
+    undecided = not asked.outcomes or QUEUED in asked.outcomes
+    if not undecided or asked.reasons or asked.fresh or asked.status is not None:
         return rows.none()
     return _narrowed(rows, asked).order_by("depth", "id")
 
@@ -158,6 +187,11 @@ def _queued(excursions: Any, asked: Filter) -> QuerySet[Message]:
 def _narrowed(rows: Queried, asked: Filter) -> Queried:
     if asked.text:
         rows = rows.filter(url__icontains=asked.text)
+    if asked.site:
+        # Not LIKE: it does not tell upper case from lower case on every database.
+        rows = rows.annotate(beginning=Left("url", len(asked.site))).filter(beginning=asked.site)
+        if asked.here:
+            rows = rows.annotate(deeper=StrIndex(Substr("url", len(asked.site) + 1), Value("/"))).filter(deeper=0)
     return rows if asked.depth is None else rows.filter(depth=asked.depth)
 
 
@@ -169,6 +203,10 @@ def one(run: Run, docs: Docs, entry_id: int) -> Row | None:
     rows = LedgerEntry.objects.filter(pk=entry_id, excursion__in=excursions_of(run, docs).values("id"))
     values = rows.values(*_COLUMNS).first()
     return Row(**values) if values else None
+
+
+def row_of(entry: LedgerEntry) -> Row:
+    return Row(**{name: getattr(entry, name) for name in _COLUMNS})
 
 
 def by_key(excursion_ids: Iterable[int], keys: Iterable[bytes]) -> dict[tuple[int, bytes], Row]:

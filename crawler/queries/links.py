@@ -59,14 +59,15 @@ def keys_of(excursion: Excursion) -> KeyOf:
 def versions_of(excursion_id: int) -> "array[int]":
     """The versions of the pages of an excursion, oldest first; eight bytes each."""
     rows = LedgerEntry.objects.filter(excursion=excursion_id, outcome__in=(CRAWLED, UNCHANGED))
-    return array("q", sorted(rows.exclude(version_id=None).order_by().values_list("version_id", flat=True)))
+    ids = rows.exclude(version_id=None).order_by().values_list("version_id", flat=True)
+    return array("q", sorted(version for version in ids if version is not None))
 
 
 def packed_pages(versions: "array[int]") -> Iterator[list[tuple[bytes, bytes]]]:
     """Own key and packed links of these versions, some hundred at a time."""
     for start in range(0, len(versions), READ_AT_ONCE):
         rows = PageVersion.objects.filter(id__in=list(versions[start : start + READ_AT_ONCE])).order_by()
-        yield [(key, bytes(packed)) for key, packed in rows.values_list("url_key", "links")]
+        yield [(bytes(key), bytes(packed)) for key, packed in rows.values_list("url_key", "links")]
 
 
 # -- one address ------------------------------------------------------------------------------------------------
@@ -132,7 +133,7 @@ def _name(excursion: Excursion, found: Mapping[bytes, list[Parent]]) -> None:
     urls: dict[bytes, str] = {}
     for part in chunks(sorted({parent.key for some in found.values() for parent in some})):
         rows = LedgerEntry.objects.filter(excursion=excursion, url_key__in=part)
-        urls.update(rows.values_list("url_key", "url"))
+        urls.update((bytes(key), url) for key, url in rows.values_list("url_key", "url"))
     for some in found.values():
         for parent in some:
             parent.url = urls.get(parent.key, "")
@@ -177,7 +178,8 @@ def _redirecting(excursion: Excursion, dead: Collection[bytes]) -> dict[bytes, t
     rows = LedgerEntry.objects.filter(excursion=excursion, outcome=REDIRECTED)
     leads: dict[bytes, bytes] = {}
     urls: dict[bytes, str] = {}
-    for key, url, destination in rows.values_list("url_key", "url", "redirect_url").iterator(5000):
+    for stored, url, destination in rows.values_list("url_key", "url", "redirect_url").iterator(5000):
+        key = bytes(stored)
         leads[key], urls[key] = key_of(destination) or b"", url
     ends = {key: _end(key, leads) for key in leads}
     return {key: (end, urls[key]) for key, end in ends.items() if end in dead}

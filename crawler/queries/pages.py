@@ -3,12 +3,14 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from django.db.models import Count, QuerySet
+
 from clearinghouse.digests import digest_of
 from clearinghouse.published.types import PAGE_TYPES
 
 from ..extract import unpack_links
 from ..models import LedgerEntry, PageBody, PageVersion
-from ..values import Link
+from ..values import CRAWLED, Link
 from .ledger import PAGE_OUTCOMES, Row, by_key
 
 # A path is as long as its page is deep; longer ones are shown from their end.
@@ -34,14 +36,20 @@ def version_of(row: Row) -> PageVersion | None:
 
 
 def titles_of(rows: Iterable[Row]) -> None:
-    """Puts title and type of each row's version beside it, one query."""
+    """Puts title, type and size of each row's version beside it, one query."""
     rows = list(rows)
     ids = {row.version_id for row in rows if row.version_id}
-    stored = PageVersion.objects.filter(pk__in=ids).values_list("pk", "title", "type_id") if ids else []
-    known = {pk: (title, type_id) for pk, title, type_id in stored}
+    stored = PageVersion.objects.filter(pk__in=ids).values_list("pk", "title", "type_id", "size") if ids else []
+    known = {pk: (title, type_id, size) for pk, title, type_id, size in stored}
     for row in rows:
-        title, type_id = known.get(row.version_id or 0, ("", 0))
-        row.extra["title"], row.extra["type"] = title, PAGE_TYPES.get(type_id, "")
+        title, type_id, size = known.get(row.version_id or 0, ("", 0, 0))
+        row.extra |= {"title": title, "type": PAGE_TYPES.get(type_id, ""), "size": size}
+
+
+def fresh_by_document(excursion_ids: Iterable[int]) -> dict[int, int]:
+    """How many stored pages of each excursion are new, one query."""
+    rows = LedgerEntry.objects.filter(excursion__in=list(excursion_ids), outcome=CRAWLED, previous_version_id=None)
+    return dict(rows.values_list("excursion_id").annotate(n=Count("id")).order_by())
 
 
 def source_of(version: PageVersion, limit: int) -> tuple[str, bool] | None:
@@ -54,6 +62,17 @@ def source_of(version: PageVersion, limit: int) -> tuple[str, bool] | None:
     except LookupError:
         text = bytes(content).decode("utf-8", "replace")
     return text[:limit], len(text) > limit
+
+
+def body_of(version: PageVersion) -> bytes | None:
+    content = PageBody.objects.filter(pk=version.digest).values_list("content", flat=True).first()
+    return None if content is None else bytes(content)
+
+
+def versions_of(row: Row) -> QuerySet[PageVersion]:
+    """Every content this address of the document had, newest first."""
+    rows = PageVersion.objects.filter(doc_id=row.doc_id, url_key=row.url_key).order_by("-id")
+    return rows.only("id", "run_id", "digest", "title", "size", "found_at", "last_modified", "url")
 
 
 def links_of(version: PageVersion) -> list[Link]:

@@ -2,9 +2,10 @@
 
 from django.db.models import Case, Count, F, IntegerField, Max, QuerySet, Value, When
 
-from ..models import Event, Excursion, Instance, Run, State
+from ..models import Event, Excursion, Hold, Instance, Run, State
 from .counts import Docs, excursions_of
 
+ASKED = "asked"  # the kind of event with which people ask for what they may not do
 NOW, WAITING, FINISHED = "now", "waiting", "finished"
 BUSY_STATES = (State.RUNNING, State.PAUSED, State.INTERRUPTED, State.STOPPING)
 ENDED_STATES = (State.FINISHED, State.FINISHED_AT_LIMIT, State.STOPPED, State.CANCELLED, State.FAILED)
@@ -35,6 +36,23 @@ def counts_by_tab(docs: Docs) -> dict[str, int]:
 
 def last_finished(docs: Docs) -> Run | None:
     return visible_runs(docs).filter(finished_at__isnull=False).order_by("-finished_at").first()
+
+
+def runs_to_compare(run: Run, docs: Docs, most: int = 20) -> list[Run]:
+    """The newest other runs that crawled a document of this one."""
+    doc_ids = excursions_of(run, docs).values("doc_id")
+    others = Excursion.objects.filter(doc_id__in=doc_ids).exclude(run=run).values("run_id")
+    return list(Run.objects.filter(pk__in=others).order_by("-id")[:most])
+
+
+def requests_of(run: Run) -> list[Event]:
+    """What people asked an administrator to do with this run."""
+    return list(Event.objects.filter(run=run, kind=ASKED).order_by("id")[:20])
+
+
+def hold_of(run: Run) -> str:
+    """What holds a paused run back: quiet, pause; empty when a person paused it."""
+    return Hold.objects.filter(run=run).values_list("reason", flat=True).first() or ""
 
 
 def documents_of(run: Run, docs: Docs, group: str = "", sort: str = "state") -> QuerySet[Excursion]:

@@ -7,14 +7,13 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
 
-from clearinghouse.access.policies import Action, require
-
 from .. import control
 from ..errors import WrongMoment
-from ..models import Run
-from ..queries.counts import totals
+from ..models import OPEN_STATES, Run
+from ..queries.counts import excursions_of, totals
+from ..queries.runs import ASKED
 from .possible import SPEEDS, controls_of
-from .scope import run_or_404
+from .scope import run_or_404, run_to_control_or_404
 
 _ACTS: dict[str, tuple[Callable[[Run, str], object], str]] = {
     "pause": (control.pause, "Pausing run {}. What is being fetched is finished first."),
@@ -30,6 +29,20 @@ def act(request: HttpRequest, run_id: int, action: str) -> HttpResponse:
         raise Http404("No such command")
     ask, sentence = _ACTS[action]
     return _asked(request, run, lambda by: ask(run, by), sentence.format(run.pk))
+
+
+@require_POST
+def ask(request: HttpRequest, run_id: int) -> HttpResponse:
+    """For those who may see a run but not stop it: a line in its log, which administrators see on its page."""
+    run, docs = run_or_404(request, run_id)
+    if run.state not in OPEN_STATES:
+        messages.warning(request, "This run has ended already.")
+    else:
+        # With the documents of the person, so that others of the run do not read it.
+        doc_id = None if docs is None else excursions_of(run, docs).values_list("doc_id", flat=True).first()
+        control.note(run.pk, ASKED, f"{request.user.get_username()} asks to stop this run", doc_id)
+        messages.success(request, "Administrators see on the page of this run that you ask to stop it.")
+    return redirect("run", run.pk)
 
 
 @require_POST
@@ -53,9 +66,7 @@ def cancel(request: HttpRequest, run_id: int) -> HttpResponse:
 
 
 def _run_to_control(request: HttpRequest, run_id: int) -> Run:
-    run, _ = run_or_404(request, run_id)
-    require(request.user, Action.CONTROL)
-    return run
+    return run_to_control_or_404(request, run_id)[0]
 
 
 def _asked(request: HttpRequest, run: Run, ask: Callable[[str], object], sentence: str) -> HttpResponse:

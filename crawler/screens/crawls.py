@@ -1,4 +1,4 @@
-"""All runs a person may see, in three tabs: Now, Waiting, Finished."""
+"""All runs a person may see, in tabs: Now, Waiting, Finished; and the calendar of what is planned."""
 
 from typing import Any
 
@@ -10,14 +10,16 @@ from django.views.decorators.http import require_safe
 
 from clearinghouse.access.policies import Action, may
 
-from ..models import Run
+from .. import quiet
+from ..models import Hold, Run, State
 from ..queries.counts import Docs, Totals, totals_of_runs
 from ..queries.results import seconds_of
 from ..queries.runs import FINISHED, NOW, WAITING, counts_by_tab, last_finished, runs_in
-from .scope import visible_docs
+from .plans import calendar_of
+from .scope import page_size, visible_docs
 from .verdict import state_word
 
-PAGE_SIZE = 50
+CALENDAR = "calendar"
 _LABELS = {NOW: "Now", WAITING: "Waiting", FINISHED: "Finished"}
 
 
@@ -27,17 +29,23 @@ def crawls(request: HttpRequest) -> HttpResponse:
     tab = request.GET.get("tab", NOW)
     tab = tab if tab in _LABELS else NOW
     counts = counts_by_tab(docs)
-    pages = Paginator(runs_in(tab, docs), PAGE_SIZE)
+    common = {
+        "tabs": [(name, label, counts[name]) for name, label in _LABELS.items()],
+        "may_launch": may(request.user, Action.LAUNCH),
+        "may_pause": may(request.user, Action.ADMINISTER),
+        "silence": quiet.silence(timezone.now()),
+        "now": timezone.now(),
+    }
+    if request.GET.get("tab") == CALENDAR:
+        return render(request, "crawler/crawls.html", common | {"tab": CALENDAR} | calendar_of(request, docs))
+    pages = Paginator(runs_in(tab, docs), page_size(request))
     pages.count = counts[tab]
     page = pages.get_page(request.GET.get("page"))
-    context = {
-        "tabs": [(name, label, counts[name]) for name, label in _LABELS.items()],
+    context = common | {
         "tab": tab,
         "page": page,
         "rows": run_rows(list(page.object_list), docs),
-        "may_launch": may(request.user, Action.LAUNCH),
         "last": last_line(docs) if not page.object_list else None,
-        "now": timezone.now(),
     }
     return render(request, "crawler/crawls.html", context)
 
@@ -45,12 +53,29 @@ def crawls(request: HttpRequest) -> HttpResponse:
 def run_rows(runs: list[Run], docs: Docs) -> list[dict[str, Any]]:
     """What a list of runs shows of each."""
     sums = totals_of_runs(runs, docs) if runs else {}
-    return [_row(run, sums.get(run.pk, Totals())) for run in runs]
+    holds = dict(Hold.objects.filter(run__in=[run.pk for run in runs]).values_list("run_id", "reason")) if runs else {}
+    return [_row(run, sums.get(run.pk, Totals()), holds.get(run.pk, "")) for run in runs]
 
 
-def _row(run: Run, sums: Totals) -> dict[str, Any]:
+def _row(run: Run, sums: Totals, held: str = "") -> dict[str, Any]:
     what = sums.title if sums.documents == 1 else f"{sums.documents:,} documents"
-    return {"run": run, "sums": sums, "what": what, "seconds": seconds_of(run), "word": state_word(run)}
+    return {
+        "run": run,
+        "sums": sums,
+        "what": what,
+        "seconds": seconds_of(run),
+        "word": state_word(run),
+        "why": _why(run, held),
+    }
+
+
+def _why(run: Run, held: str) -> str:
+    """Why nothing moves, for a run that could."""
+    if held and run.control == "pause":
+        return f"by {quiet.NAMES[held]}"
+    if run.state == State.WAITING:
+        return "waiting for a free worker"
+    return ""
 
 
 def last_line(docs: Docs) -> dict[str, Any] | None:

@@ -5,11 +5,22 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 TOPICS = {
+    "in-tray": ("In Tray", "What needs you, what goes on, and what you were told."),
     "documents": ("Documents", "What a document is, how to find yours, and what its state words mean."),
     "crawl-points": ("Crawl points", "Where a crawl starts, how far it goes, and what it leaves out."),
+    "dialog": ("The crawl point dialog", "What to enter, and what happens to it before and after saving."),
+    "tester": ("Test a URL", "Would this address be crawled, and why not?"),
+    "preview": ("Preview", "A few pages crawled with your settings; nothing is stored."),
+    "launch": ("Launch crawl", "Which documents, how fast, how far, when."),
     "runs": ("Runs", "What happens during a crawl, and how to find out why an address was not crawled."),
+    "page": ("A page", "Its text, source, links, path and versions."),
+    "findings": ("Findings", "What the sentences after a crawl mean, and what can be done about each."),
+    "reports": ("Reports", "How to read, filter and keep them."),
+    "schedules": ("Planned crawls and quiet hours", "When crawls begin by themselves, and when none runs."),
     "search": ("Search", "How to find crawled pages, and what can be typed into the search box."),
     "propagation": ("Propagation", "How results reach the public servers, and how to go back."),
+    "settings": ("Settings", "What administrators choose for everybody, and where to look when something is wrong."),
+    "api-keys": ("Keys for programs", "How a program works in your name."),
 }
 
 

@@ -1,5 +1,6 @@
-"""The In Tray: what is going on and what is mine, for each role."""
+"""The In Tray: what needs somebody, what is going on, what is mine, what I was told; for each role from one set."""
 
+import shutil
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
@@ -7,16 +8,23 @@ from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
+from clearinghouse import env, queues
+from clearinghouse.access import counts
 from clearinghouse.access.models import Role
-from clearinghouse.access.policies import Action, documents_for, may, role_of
+from clearinghouse.access.policies import Action, doc_ids_for, documents_for, may, role_of
+from clearinghouse.access.templatetags.pieces import percent
 
-from ..models import Excursion
+from .. import quiet
+from ..models import Excursion, Propagation
+from ..queries.reports import trends
 from ..queries.runs import FINISHED, NOW, WAITING, latest_crawls, live_instances, runs_in, waiting_documents
+from ..queries.tray import TOLD, Task, by_day, tasks, told, unread
 from .crawls import last_line, run_rows
 from .scope import visible_docs
 
 _RUNS = 8
 _DOCUMENTS = 20
+_TASKS = 10
 
 
 @require_safe
@@ -36,8 +44,9 @@ def home(request: HttpRequest) -> HttpResponse:
         "may_launch": may(request.user, Action.LAUNCH),
         "house": _house() if may(request.user, Action.ADMINISTER) else None,
         "now": timezone.now(),
+        "back": request.get_full_path(),
     }
-    return render(request, "crawler/home.html", context | mine)
+    return render(request, "crawler/home.html", context | mine | _tasks(request) | _told(request))
 
 
 _GREETINGS = {
@@ -48,19 +57,56 @@ _GREETINGS = {
 }
 
 
+def tasks_of(request: HttpRequest) -> list[Task]:
+    user = request.user
+    editable = doc_ids_for(user, Action.EDIT)
+    return tasks(editable, doc_ids_for(user, Action.LAUNCH), may(user, Action.PROPAGATE))
+
+
+def _tasks(request: HttpRequest) -> dict[str, Any]:
+    every = tasks_of(request)
+    counts.say("home", request.user, len(every))
+    shown = every if request.GET.get("tasks") == "all" else every[:_TASKS]
+    return {"tasks": shown, "all_tasks": len(every), "me": request.user.get_username()}
+
+
+def _told(request: HttpRequest) -> dict[str, Any]:
+    person = request.user.pk
+    deliveries = list(told(person)[:TOLD])
+    return {"told": by_day(deliveries), "unread": unread(person) if deliveries else 0}
+
+
 def _my_documents(request: HttpRequest) -> dict[str, Any]:
-    """The documents assigned to this person, with their last crawl."""
+    """The documents assigned to this person, with their last crawl and the pages of the last twelve."""
     assigned = documents_for(request.user).filter(assignments__person=request.user.pk)
     documents = list(assigned.order_by("sheet__title", "pk")[: _DOCUMENTS + 1])
-    crawls = latest_crawls([document.pk for document in documents]) if documents else {}
-    rows = [_document_row(document, crawls.get(document.pk)) for document in documents[:_DOCUMENTS]]
+    ids = [document.pk for document in documents]
+    crawls = latest_crawls(ids) if documents else {}
+    trend = trends(ids) if documents else {}
+    rows = [
+        _document_row(document, crawls.get(document.pk), trend.get(document.pk, []))
+        for document in documents[:_DOCUMENTS]
+    ]
     return {"rows": rows, "more": len(documents) > _DOCUMENTS}
 
 
-def _document_row(document: Any, crawl: Excursion | None) -> dict[str, Any]:
+def _document_row(document: Any, crawl: Excursion | None, trend: list[int]) -> dict[str, Any]:
     pages = crawl.crawled + crawl.unchanged if crawl else None
-    return {"document": document, "crawl": crawl, "pages": pages, "ended": crawl.finished_at if crawl else None}
+    ended = crawl.finished_at if crawl else None
+    return {"document": document, "crawl": crawl, "pages": pages, "ended": ended, "trend": trend}
 
 
-def _house() -> dict[str, int]:
-    return {"waiting": waiting_documents(), "instances": live_instances()}
+def _house() -> dict[str, Any]:
+    """What administrators look at first: are there workers, is anything stuck, is there room."""
+    now = timezone.now()
+    disk = shutil.disk_usage(env.var())
+    bells = queues.lengths()
+    return {
+        "waiting": waiting_documents(),
+        "instances": live_instances(),
+        "bells": bells,
+        "disk": percent(disk.used, disk.total),
+        "disk_free": disk.free,
+        "propagation": Propagation.objects.order_by("-pk").first(),
+        "silence": quiet.silence(now),
+    }

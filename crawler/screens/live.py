@@ -8,14 +8,13 @@ from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
-from clearinghouse.access.policies import Action, may
 from clearinghouse.access.templatetags.pieces import STATES
 
 from ..models import Excursion, Run, State
-from ..queries.counts import Docs, Totals, excursions_of, totals
+from ..queries.counts import Docs, excursions_of, totals_by_state
 from ..queries.runs import instances_of, last_event
 from .possible import SPEEDS, controls_of
-from .scope import run_or_404
+from .scope import may_control, run_or_404
 from .summary import document_rows, summary_of
 
 _QUARTER = 25
@@ -38,24 +37,19 @@ class Mark:
     @classmethod
     def read(cls, text: str) -> "Mark | None":
         parts = text.split(".")
-        if len(parts) != 4 or not parts[1].isdigit():
+        if len(parts) != 4 or not (parts[1].isascii() and parts[1].isdigit()):
             return None
         return cls(parts[0], int(parts[1]), parts[2] == "1", parts[3])
 
 
-def mark_of(run: Run, docs: Docs, sums: Totals) -> Mark:
-    counters = (sums.found, sums.queued, sums.pages, sums.redirected, sums.skipped, sums.failed, sums.documents)
-    seen = (run.state, run.control, run.speed, counters, last_event(run), _states(run, docs))
+def mark_of(run: Run, docs: Docs) -> Mark:
+    """Counters and states: a document may end without any counter moving."""
+    by_state = totals_by_state(run, docs)
+    seen = (run.state, run.control, run.speed, sorted(by_state.items()), last_event(run))
     digest = hashlib.sha256(repr(seen).encode()).hexdigest()[:12]
-    return Mark(run.state, sums.percent // _QUARTER, sums.failed > 0, digest)
-
-
-def _states(run: Run, docs: Docs) -> list[tuple[str, int]]:
-    """How many documents are in each state: a document may end without any counter moving."""
-    counts: dict[str, int] = {}
-    for state in excursions_of(run, docs).values_list("state", flat=True):
-        counts[state] = counts.get(state, 0) + 1
-    return sorted(counts.items())
+    done, wanted = (sum(getattr(one, name) for one in by_state.values()) for name in ("done", "wanted"))
+    percent = 100 * done // wanted if wanted else 0
+    return Mark(run.state, percent // _QUARTER, any(one.failed for one in by_state.values()), digest)
 
 
 def milestone(before: Mark | None, after: Mark) -> str:
@@ -76,10 +70,11 @@ def live(request: HttpRequest, run_id: int) -> HttpResponse:
     """Fragments swapped in by id; they are the same templates the page itself is made of."""
     run, docs = run_or_404(request, run_id)
     before = Mark.read(request.GET.get("since", ""))
-    after = mark_of(run, docs, totals(run, docs))
+    after = mark_of(run, docs)
     if before == after:
         return HttpResponse(status=204)
     context = summary_of(run, docs, timezone.now())
+    controls = may_control(request, run)
     context |= {
         "oob": True,
         "mark": after.text,
@@ -88,7 +83,8 @@ def live(request: HttpRequest, run_id: int) -> HttpResponse:
         "ended": not context["open"],
         "tab": "",
         "controls_changed": before is None or before.state != after.state,
-        "controls": controls_of(run) if may(request.user, Action.CONTROL) else [],
+        "controls": controls_of(run) if controls else [],
+        "may_ask": context["open"] and not controls,
         "speeds": SPEEDS,
         "rows": document_rows(run, _asked_rows(request, run, docs)),
         "row_ids": request.GET.get("rows", ""),

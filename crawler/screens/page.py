@@ -13,13 +13,17 @@ from clearinghouse.published.types import PAGE_TYPES
 
 from ..models import Excursion, PageVersion
 from ..queries.ledger import Row, one
-from ..queries.pages import decided, links_of, links_to, source_of, version_of
-from .scope import run_or_404
+from ..queries.pages import body_of, decided, links_of, links_to, source_of, version_of, versions_of
+from .copies import copy_of
+from .scope import number_in, page_size, run_or_404
 from .why import explain
+from .word_diff import difference
 
 TEXT_LIMIT = 100_000
-PAGE_SIZE = 50
-_PARTS = {"text": "Text", "source": "Source", "metas": "Meta tags", "out": "Links out", "in": "Links in"}
+_PARTS = {
+    "text": "Text", "source": "Source", "metas": "Meta tags", "out": "Links out", "in": "Links in",
+    "versions": "Versions",
+}  # fmt: skip
 
 
 @require_safe
@@ -63,14 +67,41 @@ def _metas(request: HttpRequest, row: Row, version: PageVersion) -> dict[str, An
 
 
 def _out(request: HttpRequest, row: Row, version: PageVersion) -> dict[str, Any]:
-    listed = Paginator(links_of(version), PAGE_SIZE).get_page(request.GET.get("page"))
+    listed = Paginator(links_of(version), page_size(request)).get_page(request.GET.get("page"))
     return {"page": listed, "links": decided(row, listed.object_list)}
 
 
 def _in(request: HttpRequest, row: Row, version: PageVersion) -> dict[str, Any]:
     found = links_to(row)
-    listed = Paginator(found.rows, PAGE_SIZE).get_page(request.GET.get("page"))
+    listed = Paginator(found.rows, page_size(request)).get_page(request.GET.get("page"))
     return {"page": listed, "links_in": listed.object_list, "complete": found.complete}
 
 
-_FILL = {"text": _text, "source": _source, "metas": _metas, "out": _out, "in": _in}
+def _versions(request: HttpRequest, row: Row, version: PageVersion) -> dict[str, Any]:
+    """The list, and two of them compared: this one with the one before unless others are chosen."""
+    found = versions_of(row)
+    listed = Paginator(found, page_size(request)).get_page(request.GET.get("page"))
+    new = found.filter(pk=number_in(request, "new") or version.pk).first() or version
+    older = found.filter(pk__lt=new.pk)
+    old = found.filter(pk=number_in(request, "old") or 0).first() or older.first()
+    compared = difference(_words(old), _words(new)) if old is not None else None
+    return {"page": listed, "versions": list(listed.object_list), "old": old, "new": new, "compared": compared}
+
+
+def _words(version: PageVersion) -> str:
+    return PageVersion.objects.filter(pk=version.pk).values_list("text", flat=True)[0]
+
+
+_FILL = {"text": _text, "source": _source, "metas": _metas, "out": _out, "in": _in, "versions": _versions}
+
+
+@require_safe
+def copy(request: HttpRequest, run_id: int, entry_id: int) -> HttpResponse:
+    """The stored page as it looked, in a sandbox."""
+    run, docs = run_or_404(request, run_id)
+    row = one(run, docs, entry_id)
+    version = version_of(row) if row else None
+    body = body_of(version) if version else None
+    if version is None or body is None:
+        raise Http404("No stored page under this address")
+    return copy_of(version, body)

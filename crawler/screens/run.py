@@ -12,16 +12,30 @@ from django.views.decorators.http import require_safe
 
 from clearinghouse.access.policies import Action, may
 
+from ..control import PAUSE
 from ..models import OPEN_STATES, Excursion, Run, State
+from ..queries.aftermath import aftermath_of
 from ..queries.counts import Docs, Totals, tallies, totals
-from ..queries.runs import TABS, documents_by_tab, documents_of, faults_of, instances_of
+from ..queries.findings import counts_of
+from ..queries.runs import (
+    TABS,
+    documents_by_tab,
+    documents_of,
+    faults_of,
+    hold_of,
+    instances_of,
+    requests_of,
+    runs_to_compare,
+)
+from ..quiet import NAMES
 from .live import mark_of
 from .possible import SPEEDS, controls_of
-from .scope import run_or_404
+from .scope import may_control, page_size, run_or_404
 from .summary import document_rows, summary_of
 from .verdict import state_word, verdict
 
-PAGE_SIZE = 50
+LIVE_COOKIE = "live"
+LIVE_SECONDS = 365 * 24 * 3600
 # Snapshots of more documents than these are not read only to count crawl points.
 COUNTED_DOCUMENTS = 200
 
@@ -37,31 +51,39 @@ class Tab:
 
 def frame(request: HttpRequest, run: Run, docs: Docs, sums: Totals, tab: str) -> dict[str, Any]:
     """What the head and the tabs of a run need."""
+    controls = run.state in OPEN_STATES and may_control(request, run)
     return {
         "run": run,
         "sums": sums,
         "tab": tab,
         "tab_label": _LABELS[tab],
-        "tabs": _tabs(run, sums, tab),
+        "tabs": _tabs(run, docs, sums, tab),
         "now": timezone.now(),
         "open": run.state in OPEN_STATES,
-        "controls": controls_of(run) if may(request.user, Action.CONTROL) else [],
+        "controls": controls_of(run) if controls else [],
+        "may_ask": run.state in OPEN_STATES and not controls,
+        "held": NAMES.get(hold_of(run), "") if run.control == PAUSE else "",
+        "may_launch": may(request.user, Action.LAUNCH),
         "speed": SPEEDS.get(run.speed, run.speed),
         "speeds": SPEEDS,
         "points": _count_points(run, docs, sums),
     }
 
 
-def _tabs(run: Run, sums: Totals, current: str) -> list[Tab]:
-    counted = {"pages": sums.pages, "urls": sums.found, "errors": sums.failed}
+def _tabs(run: Run, docs: Docs, sums: Totals, current: str) -> list[Tab]:
+    found = sum(counts_of(run.pk, docs).values())
+    counted = {"findings": found, "pages": sums.pages, "urls": sums.found, "errors": sums.failed}
     return [Tab(name, label, tab_url(run, name), name == current, counted.get(name)) for name, label in _LABELS.items()]
 
 
-_LABELS = {"": "Summary", "pages": "Pages", "urls": "URLs", "errors": "Errors", "log": "Log",
+_LABELS = {"": "Summary", "findings": "Findings", "pages": "Pages", "urls": "URLs", "hosts": "Hosts",
+           "errors": "Errors", "changes": "Changes", "tree": "Tree", "log": "Log",
            "settings": "Settings used"}  # fmt: skip
 
 
 def tab_url(run: Run, name: str) -> str:
+    if name == "findings":
+        return reverse("run-findings", args=[run.pk])
     return reverse("run-tab", args=[run.pk, name]) if name else reverse("run", args=[run.pk])
 
 
@@ -82,7 +104,7 @@ def tab_frame(request: HttpRequest, run_id: int, tab: str) -> tuple[Run, Docs, d
     context |= {
         "tallies": divided,
         "state_word": state_word(run, divided.reasons),
-        "verdict": verdict(run, sums, 0, context["now"]),
+        "verdict": verdict(run, sums, 0, context["now"], aftermath_of(run, docs, sums)),
     }
     return run, docs, context
 
@@ -94,14 +116,25 @@ def summary(request: HttpRequest, run_id: int) -> HttpResponse:
     context = summary_of(run, docs, now)
     context = frame(request, run, docs, context["sums"], "") | context
     context |= _documents(request, run, docs)
+    live = live_wanted(request)
     context |= {
-        "live": context["open"] and request.GET.get("live") != "off",
-        "mark": mark_of(run, docs, context["sums"]).text,
+        "live": context["open"] and live,
+        "other_runs": runs_to_compare(run, docs) if not context["open"] else [],
+        "mark": mark_of(run, docs).text,
         "faults": faults_of(run, docs) if run.state == State.FAILED else [],
+        "requests": requests_of(run) if context["open"] and context["controls"] else [],
         "instances": instances_of(run) if context["open"] else 0,
         "table": request.GET.get("chart") == "table",
     }
-    return render(request, "crawler/run_summary.html", context)
+    answer = render(request, "crawler/run_summary.html", context)
+    if request.GET.get("live") in ("on", "off"):
+        answer.set_cookie(LIVE_COOKIE, request.GET["live"], max_age=LIVE_SECONDS, samesite="Lax", httponly=True)
+    return answer
+
+
+def live_wanted(request: HttpRequest) -> bool:
+    """The switch Live updates, remembered by the browser; nothing of it is kept on the server."""
+    return (request.GET.get("live") or request.COOKIES.get(LIVE_COOKIE, "on")) != "off"
 
 
 def _documents(request: HttpRequest, run: Run, docs: Docs) -> dict[str, Any]:
@@ -109,7 +142,7 @@ def _documents(request: HttpRequest, run: Run, docs: Docs) -> dict[str, Any]:
     group = request.GET.get("state", "")
     sort = request.GET.get("sort", "state")
     rows = documents_of(run, docs, group, sort)
-    pages = Paginator(rows, PAGE_SIZE)
+    pages = Paginator(rows, page_size(request))
     # The number of rows is known from the groups: no second count.
     pages.count = groups.get(group, sum(groups.values()))
     page = pages.get_page(request.GET.get("page"))

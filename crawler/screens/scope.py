@@ -2,11 +2,14 @@
 
 from django.http import Http404, HttpRequest
 
-from clearinghouse.access.policies import Action, doc_ids_for, require
+from clearinghouse.access.policies import Action, Refused, doc_ids_for, may, require
+from clearinghouse.access.views import page_size as chosen_size
 
 from ..models import Run
-from ..queries.counts import Docs
+from ..queries.counts import Docs, excursions_of
 from ..queries.runs import visible_runs
+
+_USUAL_ROWS = 50
 
 
 def visible_docs(request: HttpRequest) -> Docs:
@@ -21,6 +24,26 @@ def run_or_404(request: HttpRequest, run_id: int) -> tuple[Run, Docs]:
     if run is None:
         raise Http404("No such run")
     return run, docs
+
+
+def run_to_control_or_404(request: HttpRequest, run_id: int) -> tuple[Run, Docs]:
+    """The same for who wants to pause or end it: that takes the right over every document of the run."""
+    run, docs = run_or_404(request, run_id)
+    if not may_control(request, run):
+        raise Refused(Action.CONTROL)
+    return run, docs
+
+
+def may_control(request: HttpRequest, run: Run) -> bool:
+    if not may(request.user, Action.CONTROL):
+        return False
+    mine = doc_ids_for(request.user, Action.CONTROL)
+    return mine is None or not excursions_of(run).exclude(doc_id__in=mine).exists()
+
+
+def page_size(request: HttpRequest) -> int:
+    """Rows of a page of a list."""
+    return chosen_size(request, _USUAL_ROWS)
 
 
 def number_in(request: HttpRequest, name: str) -> int | None:

@@ -5,8 +5,12 @@ from typing import Any
 
 from django.urls import reverse
 
+from clearinghouse.access.templatetags.pieces import duration, plural
+
 from ..models import OPEN_STATES, Excursion, Run, State
+from ..queries.aftermath import aftermath_of
 from ..queries.counts import Docs, Tallies, Totals, tallies, totals
+from ..queries.hosts import Served, served_now
 from ..queries.pace import pace_of
 from ..values import REASONS
 from . import charts
@@ -26,7 +30,7 @@ def summary_of(run: Run, docs: Docs, now: datetime) -> dict[str, Any]:
         "now": now,
         "open": run.state in OPEN_STATES,
         "sums": sums,
-        "verdict": verdict(run, sums, pace.per_minute if pace else 0, now),
+        "verdict": verdict(run, sums, pace.per_minute if pace else 0, now, aftermath_of(run, docs, sums)),
         "state_word": state_word(run, divided.reasons),
         "remarks": _remarks(sums, divided, pace.per_minute if pace else 0),
         "chart": charts.live_chart(pace.minutes, pace.per_minute) if pace else None,
@@ -37,7 +41,22 @@ def summary_of(run: Run, docs: Docs, now: datetime) -> dict[str, Any]:
         "status_title": charts.status_title(lines),
         "answers": sum(line.count for line in lines),
         "why_not": _why_not(divided),
+        # Sites of documents a person may not see are nobody's business: shown to those who see the whole run.
+        "sites_now": _sites_now(run, now) if working and docs is None else None,
     }
+
+
+def _sites_now(run: Run, now: datetime) -> list[dict[str, str]]:
+    """The sites being fetched from, each with what holds it up."""
+    return [{"origin": one.origin, "word": _pace_word(one, now.timestamp())} for one in served_now(run)]
+
+
+def _pace_word(one: Served, now: float) -> str:
+    if one.failing_since:
+        return f"does not answer since {duration(max(now - one.failing_since, 0))}"
+    if one.wait_until > now + 1:
+        return f"asked to wait another {duration(one.wait_until - now)}"
+    return plural(one.flying, "request") if one.flying else ""
 
 
 def _remarks(sums: Totals, divided: Tallies, per_minute: int) -> dict[str, str]:

@@ -8,6 +8,7 @@ from django.utils.safestring import SafeString
 from clearinghouse.access.templatetags.pieces import duration, number, plural
 
 from ..models import OPEN_STATES, Run, State
+from ..queries.aftermath import Aftermath
 from ..queries.counts import Totals
 
 # What was asked of a run and has not happened yet.
@@ -27,7 +28,10 @@ def state_word(run: Run, reasons: dict[str, int] | None = None) -> str:
     return ""
 
 
-def verdict(run: Run, sums: Totals, per_minute: int, now: datetime) -> SafeString:
+NOTHING = Aftermath()
+
+
+def verdict(run: Run, sums: Totals, per_minute: int, now: datetime, aftermath: Aftermath = NOTHING) -> SafeString:
     """What happened, in one sentence; numbers that matter are strong."""
     documents = plural(sums.documents, "document")
     if run.state == State.WAITING:
@@ -36,7 +40,7 @@ def verdict(run: Run, sums: Totals, per_minute: int, now: datetime) -> SafeStrin
         return format_html("Crawling {}. {}{}.", documents, _progress(sums), _speed(per_minute))
     if run.state in (State.PAUSED, State.INTERRUPTED, State.STOPPING):
         return format_html("{} {}.", _HELD[State(run.state)], _progress(sums))
-    return _ended(run, sums, now)
+    return format_html("{}{}", _ended(run, sums, now, aftermath), _attention(aftermath))
 
 
 _HELD = {
@@ -65,7 +69,20 @@ def _speed(per_minute: int) -> str:
     return f"; about {plural(per_minute, 'page')} a minute" if per_minute else ""
 
 
-def _ended(run: Run, sums: Totals, now: datetime) -> SafeString:
+def _attention(aftermath: Aftermath) -> SafeString | str:
+    if not aftermath.findings:
+        return ""
+    needs = "needs" if aftermath.findings == 1 else "need"
+    return format_html(" <strong>{} {} attention.</strong>", plural(aftermath.findings, "finding"), needs)
+
+
+def _changed(aftermath: Aftermath) -> str:
+    if aftermath.since is None or aftermath.changed is None:
+        return ""
+    return f", {plural(aftermath.changed, 'page')} changed since run {aftermath.since}"
+
+
+def _ended(run: Run, sums: Totals, now: datetime, aftermath: Aftermath) -> SafeString:
     documents = plural(sums.documents, "document")
     took = duration(((run.finished_at or now) - run.started_at).total_seconds()) if run.started_at else "0 s"
     pages = plural(sums.pages, "page")
@@ -74,7 +91,8 @@ def _ended(run: Run, sums: Totals, now: datetime) -> SafeString:
             "Cancelled after {}: the results were discarded, {} are as they were before.", took, documents
         )
     opening = _OPENINGS[State(run.state)]
-    return format_html("{} {}: <strong>{}</strong> stored from {}, {}.", opening, took, pages, documents, _errors(sums))
+    stored = format_html("<strong>{}</strong> stored from {}, {}", pages, documents, _errors(sums))
+    return format_html("{} {}: {}{}.", opening, took, stored, _changed(aftermath))
 
 
 _OPENINGS = {

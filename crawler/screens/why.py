@@ -2,7 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from urllib.parse import urlsplit
+from typing import Any
+from urllib.parse import urlencode, urlsplit
+
+from django.http import HttpRequest
+from django.urls import reverse
+
+from clearinghouse.access.policies import Action, may
+from clearinghouse.library.models import Document
 
 from ..models import Excursion, Run
 from ..queries.counts import Docs
@@ -28,10 +35,33 @@ class Why:
         return self.row.url if self.row.url.startswith(("http://", "https://")) else ""
 
 
-def why_of(run: Run, docs: Docs, rows: Sequence[Row], asked: str) -> Why | None:
-    """For the row of the list that was asked about; None when it is not on this page of the list."""
-    row = next((one for one in rows if one.key == asked), None)
-    return None if row is None else explain(run, docs, row)
+def why_of(request: HttpRequest, run: Run, docs: Docs, rows: Sequence[Row]) -> dict[str, Any]:
+    """For the row of the list that was asked about; empty when it is not on this page of the list."""
+    row = next((one for one in rows if one.key == request.GET.get("why", "")), None)
+    if row is None:
+        return {"why": None}
+    why = explain(run, docs, row)
+    return {"why": why, "why_commands": commands_of(request.user, row, why.live_url)}
+
+
+def commands_of(user: Any, row: Row, live_url: str) -> list[tuple[str, str]]:
+    """What this person can do about an address: label and door. What they may never do is absent."""
+    document = Document.objects.filter(pk=row.doc_id).first()
+    if document is None:
+        return []
+    doors = []
+    query = "?" + urlencode({"url": live_url})
+    if may(user, Action.TEST, document) and live_url:
+        doors.append(("Test with the current settings", reverse("crawl-points-test", args=[row.doc_id]) + query))
+    if may(user, Action.EDIT, document) and live_url:
+        if row.reason in ("outside_root", "redirect_outside_root"):
+            doors.append(("Add as crawl point", reverse("crawl-point-new", args=[row.doc_id]) + query))
+        elif row.reason != "excluded":
+            exclude = "?" + urlencode({"pattern": live_url})
+            doors.append(("Exclude", reverse("exclude-urls", args=[row.doc_id]) + exclude))
+    if row.reason == "excluded":
+        doors.append(("Exclude URLs of the document", reverse("exclude-urls", args=[row.doc_id])))
+    return [*doors, ("Crawl points of the document", reverse("crawl-points", args=[row.doc_id]))]
 
 
 def explain(run: Run, docs: Docs, row: Row) -> Why:

@@ -64,7 +64,8 @@ def _shown(name: str, value: str | None) -> str:
     if value is None:
         return "–"
     if name == "auth_type":
-        return AuthType(int(value)).label if value.isdigit() and int(value) in AuthType.values else value
+        known = value in {str(one) for one in AuthType.values}
+        return AuthType(int(value)).label if known else value
     if name == "max_pages":
         return value or "No limit"
     return value or "empty"

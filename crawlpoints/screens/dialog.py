@@ -1,5 +1,6 @@
 """The crawl point dialog: over the panel with htmx, a full page without; the same form, the same answers."""
 
+from dataclasses import replace
 from typing import Any
 
 from django.contrib import messages
@@ -18,13 +19,14 @@ from clearinghouse.addresses import Address
 from clearinghouse.addresses.parse import parse
 from clearinghouse.library.models import Document
 from clearinghouse.records import StaleRecord
+from crawler.preview import rows as previews
 
 from .. import services
 from ..checks import Invalid, comparable_root, suggested_root, suggested_url
 from ..models import CrawlPoint
 from ..queries import patterns_of, points_of
-from . import conflict, tester, undo
-from .forms import STARTING, PointForm, excludes_initial, initial_of, opened_lines
+from . import conflict, sign_ins, tester, undo
+from .forms import PointForm, excludes_initial, initial_of, opened_lines, starting
 
 TARGET = "dialog"
 
@@ -37,9 +39,10 @@ def new(request: HttpRequest, doc_id: int) -> HttpResponse:
     if request.method == "POST":
         return _post(request, document, None)
     sheet = getattr(document, "sheet", None)
-    address = sheet.web_address if sheet and not points_of(document).exists() else ""
-    initial = STARTING | excludes_initial(patterns_of(document)) | {"url": address, "root": suggested_root(address)}
-    return _show(request, document, None, PointForm(initial=initial), {"from_document": bool(address)})
+    asked = request.GET.get("url", "").strip()[:2048]
+    address = asked or (sheet.web_address if sheet and not points_of(document).exists() else "")
+    initial = starting() | excludes_initial(patterns_of(document)) | {"url": address, "root": suggested_root(address)}
+    return _show(request, document, None, PointForm(initial=initial), {"from_document": bool(address) and not asked})
 
 
 @never_cache
@@ -61,17 +64,39 @@ def _post(request: HttpRequest, document: Document, point: CrawlPoint | None) ->
     if wanted in {"save", "again"}:
         undo.forget(request)
         return _save(request, document, point, PointForm(data))
+    if wanted == "preview":
+        return _preview(request, document, point, data)
     form = PointForm(_repaired(data, wanted))
     extra = {}
-    if wanted == "test":
-        extra = {"answer": tester.answer_for_form(document, point, form.entries(), data.get("test", ""))}
+    if wanted in _LOOKS:
+        extra = _LOOKS[wanted](document, point, form.entries(), data.get("test", ""))
     return _show(request, document, point, form, extra | {"test": data.get("test", "")})
+
+
+@sensitive_variables("data")
+def _preview(request: HttpRequest, document: Document, point: CrawlPoint | None, data: QueryDict) -> HttpResponse:
+    """The entries as they are, in a preview of their own; they come back from there. A password never goes along."""
+    form = PointForm(data)
+    entries = form.entries()
+    draft = tester.draft_snapshot(document, point, entries)
+    kept = {name: value for name, value in data.items() if name in form.fields and name not in _STAYS_HERE}
+    row = previews.ask(
+        replace(draft, points=(replace(draft.points[0], active=True),)),
+        request.user.get_username(), kept, point.pk if point else None,
+    )  # fmt: skip
+    url = reverse("preview", args=[document.pk, row.pk])
+    return HttpResponseClientRedirect(url) if _htmx(request) else redirect(url)
+
+
+_STAYS_HERE = {"password", "forget_password"}
+_LOOKS = {"test": tester.answer_for_form, "fetch": tester.visit_for_form, "sign_in": sign_ins.tried}
 
 
 def _repaired(data: QueryDict, wanted: str) -> QueryDict:
     """The entries with one press of a repair button."""
     data = data.copy()
-    data.pop("password", None)
+    if wanted != "sign_in":  # it is tried, and never shown again
+        data.pop("password", None)
     url, root, tested = (str(data.get(name, "")).strip() for name in ("url", "root", "test"))
     if wanted == "use_root":
         data["root"] = suggested_root(url) or root
@@ -82,6 +107,8 @@ def _repaired(data: QueryDict, wanted: str) -> QueryDict:
         data["root"] = suggested_root(tested) or root
     elif wanted == "exclude_tested" and tested:
         data["excludes"] = f"{str(data.get('excludes', '')).rstrip()}\n{tested}".lstrip()
+    elif wanted == "detect":
+        sign_ins.fill_in(data)
     return data
 
 
@@ -112,7 +139,7 @@ def _save(request: HttpRequest, document: Document, point: CrawlPoint | None, fo
 
 def _version(form: PointForm) -> int | None:
     text = form.cleaned_data.get("version", "")
-    return int(text) if text.isdigit() else None
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else None
 
 
 def _fresh(point: CrawlPoint) -> CrawlPoint:
@@ -191,10 +218,15 @@ def _more_open(form: PointForm) -> bool:
 def _repairs(form: PointForm, fixes: dict[str, str]) -> dict[str, SafeString]:
     """The buttons under URL and root string."""
     made = {}
+    problem = str(form.data.get("detect_problem", "")) if form.is_bound else ""
     if "url" in fixes:
         made["url"] = _button("use_url", f"Use {fixes['url']}")
     url = str((form.data if form.is_bound else form.initial).get("url") or "")
     root = str((form.data if form.is_bound else form.initial).get("root") or "")
+    made["sign_in_url"] = format_html(
+        '<button class="btn s" name="do" value="detect">Detect the form</button>{}',
+        format_html(' <span class="small err-text" role="alert">{}</span>', problem) if problem else "",
+    )
     folder = fixes.get("root") or suggested_root(url)
     if folder and folder != root:
         made["root"] = _button("use_root", f"Use {folder}")

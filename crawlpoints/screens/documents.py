@@ -8,21 +8,27 @@ from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.views.decorators.http import require_safe
+from django.views.decorators.http import require_POST, require_safe
 
 from clearinghouse.access.policies import Action, document_or_404, may, require
+from clearinghouse.access.views import page_size
 from clearinghouse.audit.queries import history_of_document
 from clearinghouse.library.models import Assignment
 
+from .. import saved_views
+from ..checks import Invalid
 from ..queries import excludes_of, points_of
 from . import navigator
-from .facts import newest_of, running_of, trends
+from .facts import mark_of, newest_of, running_of, trends
 from .navigator import SIZES, VIEWS, Asked, DocumentRow
 from .spreadsheet import csv_answer
 from .tables import DocumentTable
 
 LAST_LIST = "navigator"  # session key: the query string of the list, for Done
-COMMANDS = {"points": "crawl-points", "excludes": "exclude-urls", "runs": "document"}
+COMMANDS = {
+    "points": "crawl-points", "excludes": "exclude-urls", "runs": "document", "preview": "previews",
+    "request": "request-crawl",
+}  # fmt: skip
 CSV_HEAD = (
     "document_id", "document_title", "project", "status", "assigned_to", "active_crawl_points", "crawl_points",
     "last_crawl", "state", "pages", "errors",
@@ -48,7 +54,13 @@ def documents(request: HttpRequest) -> HttpResponse:
         "any": bool(everything),
         "view_words": VIEWS[asked.view],
         "me": request.user.get_username(),
+        "own_views": [
+            {"view": one, "current": bool(one.query) and one.query == _plain_query(request)}
+            for one in saved_views.views_of(request.user)
+        ],
+        "query": _plain_query(request),
         "may_import": may(request.user, Action.ADMINISTER),
+        "may_request": may(request.user, Action.REQUEST),
     } | navigator.choices(everything)
     _remember(request)
     return render(request, "crawlpoints/documents.html", context)
@@ -62,7 +74,7 @@ def _table(request: HttpRequest, rows: list[DocumentRow], asked: Asked) -> Docum
     table = DocumentTable(rows, order_by=sort if known else "title", request=request)
     table.caption = f"{VIEWS[asked.view]}. Choose one, then a command of the group Document."
     size = request.GET.get("rows", "")
-    per_page = int(size) if size in {str(one) for one in SIZES} else SIZES[0]
+    per_page = int(size) if size in {str(one) for one in SIZES} else page_size(request, SIZES[0])
     paginator = Paginator(table.rows, per_page)
     table.paginator, table.page = paginator, paginator.get_page(request.GET.get("page"))
     navigator.enrich([row.record for row in table.page.object_list])
@@ -83,6 +95,37 @@ def _sums(rows: list[DocumentRow]) -> dict[str, int]:
         "pages": sum(row.last.pages for row in rows if row.last),
         "errors": sum(row.last.errors for row in rows if row.last),
     }
+
+
+def _plain_query(request: HttpRequest) -> str:
+    """The filter in the address, without the place in the list."""
+    query = request.GET.copy()
+    for name in saved_views.NOT_KEPT:
+        query.pop(name, None)
+    return query.urlencode()
+
+
+@require_POST
+def save_view(request: HttpRequest) -> HttpResponse:
+    require(request.user, Action.VIEW)
+    query = request.POST.get("query", "")[:4000]
+    try:
+        view = saved_views.keep(request.user, request.POST.get("name", ""), query)
+    except Invalid as wrong:
+        messages.error(request, f"{wrong}.")
+        return redirect(f"{reverse('documents')}?{query}")
+    messages.success(request, f"Saved the view {view.name}.")
+    return redirect(f"{reverse('documents')}?{view.query}")
+
+
+@require_POST
+def delete_view(request: HttpRequest) -> HttpResponse:
+    require(request.user, Action.VIEW)
+    text = request.POST.get("view", "")
+    view = saved_views.forget(request.user, int(text)) if text.isascii() and text.isdigit() and len(text) < 10 else None
+    if view:
+        messages.success(request, f"Deleted the view {view.name}.")
+    return redirect("documents")
 
 
 def _remember(request: HttpRequest) -> None:
@@ -144,7 +187,8 @@ def document(request: HttpRequest, doc_id: int) -> HttpResponse:
         "active_points": sum(1 for active in points if active),
         "excludes": excludes_of(found).count(),
         "runs": runs,
-        "running": running_of(found.pk),
+        "running": (running := running_of(found.pk)),
+        "mark": mark_of(running),
         "trend": trends([found.pk]).get(found.pk),
         "history": history_of_document(found.pk)[:20],
         "may_edit": may(request.user, Action.EDIT, found),

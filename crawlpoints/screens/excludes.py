@@ -9,12 +9,15 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST
 
 from clearinghouse.access.policies import Action, document_or_404, may, who_can_grant
+from clearinghouse.access.templatetags.pieces import plural
 from clearinghouse.library.models import Document
+from crawler.control import apply_excludes
+from crawler.errors import WrongMoment
 
 from .. import services
 from ..checks import Invalid, exclude_lines
-from ..queries import deleted_excludes_of, excludes_of
-from . import facts, undo
+from ..queries import deleted_excludes_of, excludes_of, patterns_of
+from . import facts, hits, undo
 from .panel import exclude_rows
 
 HINT = (
@@ -37,12 +40,15 @@ class ExcludeForm(forms.Form):
 @require_http_methods(["GET", "HEAD", "POST"])
 def excludes(request: HttpRequest, doc_id: int) -> HttpResponse:
     if request.method != "POST":
-        return _show(request, document_or_404(request.user, doc_id), ExcludeForm())
+        asked = request.GET.get("pattern", "").replace("\x00", "").strip()[:2048]
+        return _show(request, document_or_404(request.user, doc_id), ExcludeForm(initial={"pattern": asked}))
     document = document_or_404(request.user, doc_id, Action.EDIT)
-    undo.forget(request)
     form = ExcludeForm(request.POST)
     form.is_valid()
     lines = exclude_lines(form.cleaned_data.get("pattern", "")) or [""]
+    if request.POST.get("do") == "hits":
+        return _show(request, document, form, seen=hits.preview(document.pk, lines))
+    undo.forget(request)
     added, wrong = [], []
     for number, line in enumerate(lines, start=1):
         try:
@@ -61,10 +67,12 @@ def excludes(request: HttpRequest, doc_id: int) -> HttpResponse:
 
 
 def _later(document: Document) -> str:
-    return " The running crawl does not use it." if facts.running_of(document.pk) else ""
+    return " The running crawl does not use them, until you apply them." if facts.running_of(document.pk) else ""
 
 
-def _show(request: HttpRequest, document: Document, form: ExcludeForm, status: int = 200) -> HttpResponse:
+def _show(
+    request: HttpRequest, document: Document, form: ExcludeForm, status: int = 200, seen: hits.Preview | None = None
+) -> HttpResponse:
     may_edit = may(request.user, Action.EDIT, document)
     crawls = facts.newest_of(document.pk)
     last = crawls[0] if crawls else None
@@ -79,6 +87,8 @@ def _show(request: HttpRequest, document: Document, form: ExcludeForm, status: i
         "undo": undo.offered(request, document.pk) if may_edit else None,
         "deleted": list(deleted_excludes_of(document)) if may_edit else [],
         "back": "list",
+        "seen": seen,
+        "running": facts.running_of(document.pk),
     }
     return render(request, "crawlpoints/excludes.html", context, status=status)
 
@@ -108,6 +118,24 @@ def restore(request: HttpRequest, doc_id: int) -> HttpResponse:
             messages.success(request, f"Restored exclude URL {exclude.pattern}.")
         except Invalid as twin:
             messages.error(request, f"{twin}.")
+    return _back(request, document)
+
+
+@require_POST
+def apply(request: HttpRequest, doc_id: int) -> HttpResponse:
+    """The list as it is now counts for the running crawl, too."""
+    document = document_or_404(request.user, doc_id, Action.EDIT)
+    running = facts.running_of(document.pk)
+    if running is None:
+        messages.info(request, "No crawl of this document is running; the next one uses the list as it is.")
+        return _back(request, document)
+    patterns = patterns_of(document)
+    try:
+        apply_excludes(running.run, document.pk, patterns, request.user.get_username())
+        text = f"Applied {plural(len(patterns), 'exclude URL')} to run {running.run_id}; it obeys within seconds."
+        messages.success(request, text)
+    except WrongMoment as moment:
+        messages.info(request, f"{moment}.")
     return _back(request, document)
 
 

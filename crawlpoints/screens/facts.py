@@ -70,6 +70,14 @@ def running_of(doc_id: int) -> Excursion | None:
     return rows.defer("snapshot", "tallies", "error").first()
 
 
+def mark_of(running: Excursion | None) -> str:
+    """What a page shows of it; two equal marks: nothing to tell."""
+    if running is None:
+        return "none"
+    counters = (running.crawled, running.unchanged, running.redirected, running.failed, running.queued, running.skipped)
+    return f"{running.pk}.{running.state}." + ".".join(str(number) for number in counters)
+
+
 def newest_of(doc_id: int) -> list[dict[str, Any]]:
     """The last ended excursions of a document, newest first, with what each says of its crawl points."""
     ended = Excursion.objects.filter(doc_id=doc_id, state__in=ENDED).order_by("-id")

@@ -7,6 +7,8 @@ from django import forms
 from django.core import signing
 from django.forms.renderers import DjangoTemplates
 
+from clearinghouse.access import options
+
 from ..checks import SWITCHES, TEXTS, Invalid, exclude_lines
 from ..models import AuthType, CrawlPoint
 
@@ -19,7 +21,7 @@ ADDRESS = {
 }
 NUMBER = {"class": "w4", "inputmode": "numeric", "autocomplete": "off"}
 PLAIN = {"autocomplete": "off", "spellcheck": "false", "autocapitalize": "none"}
-STARTING = {"depth": 3, "max_pages": 500, "active": True, "drop_sessions": True, "stop_traps": True, "auth_type": 0}
+STARTING = {"active": True, "drop_sessions": True, "stop_traps": True, "auth_type": 0}
 OPENED = "crawlpoints.opened"
 # Columns whose values two people can disagree about, in the order of the dialog.
 LABELS = {
@@ -51,8 +53,10 @@ class PointForm(forms.Form):
         "Only addresses that begin with exactly this text are followed. Usually the URL up to its last slash.",
         ADDRESS,
     )
-    depth = _text("Depth limit", "Clicks from the URL; 0 = only the URL", NUMBER)
-    max_pages = _text("Maximum pages", "Leave empty for no limit", NUMBER)
+    depth = _text(
+        "Depth limit", "How many clicks from the URL. 0 = only the URL itself, 1 = also the pages it links to.", NUMBER
+    )
+    max_pages = _text("Maximum pages", "Stop this crawl point after this many pages. Leave empty for no limit.", NUMBER)
     auth_type = forms.CharField(
         label="Authentication",
         help_text="How the site asks for a password.",
@@ -136,6 +140,11 @@ def initial_of(point: CrawlPoint, patterns: list[str]) -> dict[str, Any]:
         "opened": signing.dumps(comparable(values_of(point)), salt=OPENED, compress=True),
         **excludes_initial(patterns),
     }
+
+
+def starting() -> dict[str, Any]:
+    """What a new crawl point begins with; the limits are chosen by the administrators."""
+    return STARTING | {"depth": options.number(options.DEPTH), "max_pages": options.number(options.MAX_PAGES) or ""}
 
 
 def excludes_initial(patterns: list[str]) -> dict[str, str]:

@@ -1,6 +1,7 @@
 """The crawl point panel: the table, its commands, exclude URLs, what runs now."""
 
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse, QueryDict
@@ -14,6 +15,8 @@ from clearinghouse.access.policies import Action, document_or_404, may, who_can_
 from clearinghouse.addresses import Refusal
 from clearinghouse.addresses.patterns import compile_exclude
 from clearinghouse.library.models import Assignment, Document
+from crawler.findings import links as findings
+from crawler.queries.plans import next_start_of
 
 from ..cautions import cautions_for
 from ..checks import Neighbour
@@ -75,12 +78,18 @@ def panel(request: HttpRequest, doc_id: int) -> HttpResponse:
         "rows": rows,
         "may_edit": may_edit,
         "may_test": may(request.user, Action.TEST, document),
+        "may_request": may(request.user, Action.REQUEST, document),
         "ask": "" if may_edit else who_can_grant(Action.EDIT, document),
         "saved": _saved(request, points) if may_edit else None,
         "undo": undo.offered(request, document.pk) if may_edit else None,
         "excludes": exclude_rows(document, last),
-        "running": facts.running_of(document.pk),
     }
+    if may(request.user, Action.VIEW_RUNS, document):
+        context |= findings.of_document(document.pk, may_edit, may(request.user, Action.LAUNCH, document))
+    context["running"] = facts.running_of(document.pk)
+    context["mark"] = facts.mark_of(context["running"])
+    if context["saved"] and last:
+        context["saved"]["unused"] = _unused(context["excludes"], last)
     context |= _deleted(request, document) if may_edit else {}
     return render(request, "crawlpoints/panel.html", context)
 
@@ -95,9 +104,17 @@ def header_of(
         "points": points,
         "active_points": sum(1 for point in points if point.active),
         "last": last,
+        "next_start": _next_start(document, points),
         "last_pages": last["crawled"] + last["unchanged"] if last else 0,
         "list_url": list_url(request, document.pk),
     }
+
+
+def _next_start(document: Document, points: list[CrawlPoint]) -> datetime | None:
+    """Only a document with an active crawl point is met."""
+    sheet = getattr(document, "sheet", None)
+    active = any(point.active for point in points)
+    return next_start_of(document.pk, sheet.project_id if sheet else None) if active else None
 
 
 def _row(document: Document, point: CrawlPoint, crawls: list[dict[str, Any]], query: QueryDict) -> PointRow:
@@ -145,12 +162,31 @@ def _saved(request: HttpRequest, points: list[CrawlPoint]) -> dict[str, Any] | N
     return {"point": point, "cautions": cautions_for(point, others)}
 
 
+def _unused(rows: list[dict[str, Any]], last: dict[str, Any]) -> list[Any]:
+    """Exclude URLs that were there in the last run and stopped nothing."""
+    ended = last["finished_at"]
+    old = [row["exclude"] for row in rows if row["matched"] == 0]
+    return [one for one in old if one.created_at and ended and one.created_at < ended]
+
+
 def _deleted(request: HttpRequest, document: Document) -> dict[str, Any]:
     deleted = deleted_points_of(document)
     if request.GET.get("show") == "deleted":
         rows = list(deleted)
         return {"deleted": rows, "deleted_count": len(rows), "show_deleted": True}
     return {"deleted": [], "deleted_count": deleted.count(), "show_deleted": False}
+
+
+@require_safe
+def running(request: HttpRequest, doc_id: int) -> HttpResponse:
+    """The block Running now, asked for every two seconds; 204 while nothing moved."""
+    document = document_or_404(request.user, doc_id)
+    now = facts.running_of(document.pk)
+    mark = facts.mark_of(now)
+    if request.GET.get("since") == mark:
+        return HttpResponse(status=204)
+    context = {"document": document, "running": now, "mark": mark, "may_edit": may(request.user, Action.EDIT, document)}
+    return render(request, "crawlpoints/panel_running.html", context)
 
 
 @require_safe

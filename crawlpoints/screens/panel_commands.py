@@ -10,7 +10,6 @@ from django.views.decorators.http import require_POST
 
 from clearinghouse.access.policies import Action, document_or_404
 from clearinghouse.library.models import Document
-from clearinghouse.records import StaleRecord
 
 from .. import services
 from ..cautions import cautions_for
@@ -22,7 +21,7 @@ from . import facts, undo
 SELECT_FIRST = "Select a crawl point first."
 
 
-def _chosen(request: HttpRequest, document: Document) -> list[CrawlPoint]:
+def chosen_of(request: HttpRequest, document: Document) -> list[CrawlPoint]:
     """The ticked rows, whatever else was sent."""
     ids = [int(text) for text in request.POST.getlist("point") if text.isascii() and text.isdigit() and len(text) < 19]
     return list(points_of(document).filter(pk__in=ids))
@@ -37,7 +36,7 @@ def back_to_panel(document: Document, **query: Any) -> HttpResponse:
 def choose(request: HttpRequest, doc_id: int) -> HttpResponse:
     """Update: opens the dialog of the one ticked row."""
     document = document_or_404(request.user, doc_id, Action.EDIT)
-    chosen = _chosen(request, document)
+    chosen = chosen_of(request, document)
     if len(chosen) == 1:
         return redirect("crawl-point-edit", document.pk, chosen[0].pk)
     many = f"Select one crawl point to update. {len(chosen)} are selected."
@@ -49,7 +48,7 @@ def choose(request: HttpRequest, doc_id: int) -> HttpResponse:
 def delete(request: HttpRequest, doc_id: int) -> HttpResponse:
     """One press, no question; Undo stays in the status region."""
     document = document_or_404(request.user, doc_id, Action.EDIT)
-    chosen = _chosen(request, document)
+    chosen = chosen_of(request, document)
     undo.forget(request)
     if not chosen:
         messages.info(request, SELECT_FIRST)
@@ -91,31 +90,6 @@ def restore(request: HttpRequest, doc_id: int) -> HttpResponse:
         one = f"Restored crawl point {restored[0].url}."
         messages.success(request, one if len(restored) == 1 else f"Restored {len(restored)} crawl points.")
     return back_to_panel(document, at=restored[0].pk if restored else None)
-
-
-@require_POST
-def bulk(request: HttpRequest, doc_id: int) -> HttpResponse:
-    """Activate and Deactivate."""
-    document = document_or_404(request.user, doc_id, Action.EDIT)
-    undo.forget(request)
-    chosen = _chosen(request, document)
-    action = request.POST.get("do")
-    if action not in {"activate", "deactivate"}:
-        raise Http404("No such command")
-    if not chosen:
-        messages.info(request, SELECT_FIRST)
-        return back_to_panel(document)
-    try:
-        count = services.set_active(chosen, action == "activate")
-    except StaleRecord:
-        messages.error(request, "Somebody else changed one of these crawl points just now. Nothing was changed.")
-        return back_to_panel(document)
-    word = "Activated" if action == "activate" else "Deactivated"
-    if not count:
-        messages.info(request, f"Nothing to do: {'it is' if len(chosen) == 1 else 'they are'} {word.lower()} already.")
-    else:
-        messages.success(request, f"{word} {count} crawl point{'' if count == 1 else 's'}.")
-    return back_to_panel(document, at=chosen[0].pk if len(chosen) == 1 else None)
 
 
 @require_POST

@@ -3,86 +3,109 @@
 from dataclasses import replace
 from typing import Any
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, QueryDict
+from django.http.response import HttpResponseBase
 from django.shortcuts import render
-from django.views.decorators.http import require_safe
+from django.views.decorators.http import require_http_methods, require_safe
 
-from clearinghouse.access.policies import Action, document_or_404
+from clearinghouse.access.policies import Action, document_or_404, may
 from clearinghouse.library.models import Document
 from crawler.explain import explain
 from crawler.intake import settings_of, snapshot_of
-from crawler.values import REASONS
+from crawler.preview.visit import visit
+from crawler.values import PointSettings, Snapshot
 
 from ..checks import SWITCHES, TEXTS, exclude_lines
 from ..models import CrawlPoint
+from .answers import answer_of
+from .spreadsheet import csv_answer
 
 MAX_LINES = 200
-CHECKS = {
-    "address": "Can be read", "scheme": "http or https", "port": "Port", "traps": "Endless addresses",
-    "root": "Root string", "exclude": "Exclude URLs", "nofollow": "nofollow", "depth": "Depth limit",
-    "deactivation": "Crawl point active", "run limit": "Limits of the run", "network": "Network address",
-    "robots": "robots.txt", "maximum": "Maximum pages",
-}  # fmt: skip
-_WORDS = {"pass": "Pass", "stop": "Stop", "idle": "Not reached"}
+CSV_HEAD = ("address", "canonical_address", "crawled", "reason", "sentence")
 
 
-@require_safe
+@require_http_methods(["GET", "HEAD", "POST"])
 def tester(request: HttpRequest, doc_id: int) -> HttpResponse:
-    """With the saved settings; one address or up to 200, one in a line."""
+    """With the saved settings; one address or up to 200, one in a line. A POST fetches the one address, too."""
     document = document_or_404(request.user, doc_id, Action.TEST)
-    lines = exclude_lines(request.GET.get("url", "")[: MAX_LINES * 2100])[:MAX_LINES]
     snapshot = snapshot_of(document)
-    answers = [_answer(explain(snapshot, line, request.GET.get("found_on", "").strip()), line) for line in lines]
+    asked = request.POST if request.method == "POST" else request.GET
+    lines = _lines(asked)
+    answers = _answers(document, snapshot, lines, asked)
+    one = answers[0] if len(answers) == 1 else None
+    seen = None
+    if request.method == "POST" and one:
+        seen = visit(snapshot, saved_points(document), one["url"])
     context = {
         "document": document,
         "asked": "\n".join(lines),
-        "found_on": request.GET.get("found_on", ""),
-        "answer": answers[0] if len(answers) == 1 else None,
+        "found_on": asked.get("found_on", ""),
+        "answer": one,
         "answers": answers if len(answers) > 1 else [],
+        "seen": seen,
         "points": len(snapshot.points),
+        "may_edit": may(request.user, Action.EDIT, document),
+        "cut": len(exclude_lines(asked.get("url", "")[: MAX_LINES * 2100])) > MAX_LINES,
     }
     return render(request, "crawlpoints/tester.html", context)
 
 
-def answer_for_form(document: Document, point: CrawlPoint | None, entries: dict[str, Any], url: str) -> dict[str, Any]:
-    """With the entries of the dialog as they are, in the place of the stored ones."""
-    draft = settings_of(_draft(point, entries))
+@require_safe
+def export(request: HttpRequest, doc_id: int) -> HttpResponseBase:
+    """The answers of many lines as CSV."""
+    document = document_or_404(request.user, doc_id, Action.TEST)
+    answers = _answers(document, snapshot_of(document), _lines(request.GET), request.GET)
+    rows = ([a["line"], a["url"], a["verdict"], a["code"], a["sentence"]] for a in answers)
+    return csv_answer(f"tested-urls-{document.pk}.csv", CSV_HEAD, rows)
+
+
+def _lines(asked: QueryDict) -> list[str]:
+    return exclude_lines(asked.get("url", "")[: MAX_LINES * 2100])[:MAX_LINES]
+
+
+def _answers(document: Document, snapshot: Snapshot, lines: list[str], asked: QueryDict) -> list[dict[str, Any]]:
+    found_on = asked.get("found_on", "").strip()
+    known = document.pk if len(lines) == 1 else None
+    return [answer_of(explain(snapshot, line, found_on), line, known) for line in lines]
+
+
+def saved_points(document: Document) -> dict[int, PointSettings]:
+    """As they stand in the database: what a saved password may be sent by."""
+    return {point.id: point for point in snapshot_of(document, include_inactive=True).points}
+
+
+def draft_snapshot(document: Document, point: CrawlPoint | None, entries: dict[str, Any]) -> Snapshot:
+    """The document as it would be with the entries of the dialog, saved or not."""
+    draft = draft_of(point, entries)
     snapshot = snapshot_of(document)
     others = tuple(one for one in snapshot.points if one.id != draft.id)
-    excludes = tuple(exclude_lines(entries.get("excludes", "")))
-    line = url.strip()
-    return _answer(explain(replace(snapshot, points=(draft, *others), excludes=excludes), line), line)
+    return replace(snapshot, points=(draft, *others), excludes=tuple(exclude_lines(entries.get("excludes", ""))))
 
 
-def _draft(point: CrawlPoint | None, entries: dict[str, Any]) -> CrawlPoint:
+def answer_for_form(document: Document, point: CrawlPoint | None, entries: dict[str, Any], url: str) -> dict[str, Any]:
+    """For one line the answer with its trace, for many a table."""
+    snapshot = draft_snapshot(document, point, entries)
+    lines = exclude_lines(url[: MAX_LINES * 2100])[:MAX_LINES]
+    if len(lines) > 1:
+        return {"answers": [answer_of(explain(snapshot, line), line) for line in lines]}
+    line = lines[0] if lines else ""
+    return {"answer": answer_of(explain(snapshot, line), line, document.pk)}
+
+
+def visit_for_form(document: Document, point: CrawlPoint | None, entries: dict[str, Any], url: str) -> dict[str, Any]:
+    """Fetch it now, by the entries of the dialog."""
+    context = answer_for_form(document, point, entries, url)
+    answer = context.get("answer")
+    if answer and answer["line"]:
+        context["seen"] = visit(draft_snapshot(document, point, entries), saved_points(document), answer["url"])
+    return context
+
+
+def draft_of(point: CrawlPoint | None, entries: dict[str, Any]) -> PointSettings:
     """An unsaved crawl point; entries that are no numbers count as none."""
     values: dict[str, Any] = {name: str(entries.get(name) or "").strip() for name in TEXTS}
     values |= {name: int(bool(entries.get(name))) for name in SWITCHES}
     for name in ("depth", "max_pages", "auth_type"):
         text = str(entries.get(name) or "").strip()
         values[name] = int(text) if text.isascii() and text.isdigit() and len(text) < 10 else 0
-    return CrawlPoint(pk=point.pk if point else 0, **values)
-
-
-def _answer(found: dict[str, Any], line: str) -> dict[str, Any]:
-    reason = REASONS.get(found["reason"])
-    if not line:
-        sentence, kind = "Enter an address to test", "info"
-    elif found["verdict"] == "no":
-        sentence, kind = f"No, because it {reason.sentence if reason else 'is refused'}", "bad"
-    elif found["verdict"] == "yes":
-        sentence, kind = f"Yes, at depth {found['depth']}", "ok"
-    else:
-        sentence, kind = "Yes, if a page within the depth limit links to it", "ok"
-    trace = [
-        {
-            "result": one["result"],
-            "word": _WORDS.get(one["result"], one["result"]),
-            "label": CHECKS.get(one["check"], str(one["check"]).replace("_", " ")),
-            "detail": one["detail"],
-        }
-        for one in found["trace"]
-    ]
-    return {"sentence": sentence, "kind": kind, "trace": trace if line else [], "line": line} | {
-        "url": found["url"], "verdict": found["verdict"], "reason": reason.label if reason else "",
-    }  # fmt: skip
+    return settings_of(CrawlPoint(pk=point.pk if point else 0, **values))

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from . import dialog, documents, excludes, panel, panel_commands, tester
+from . import bulk_commands, dialog, documents, excludes, history, imports, panel, panel_commands, preflight, tester
 
 DOC = "documents/<int:doc_id>/"
 POINTS = DOC + "crawl-points/"
@@ -11,19 +11,31 @@ EXCLUDES = DOC + "exclude-urls/"
 urlpatterns = [
     path("documents/", documents.documents, name="documents"),
     path("documents/choose/", documents.choose, name="documents-choose"),
+    path("documents/views/save/", documents.save_view, name="view-save"),
+    path("documents/views/delete/", documents.delete_view, name="view-delete"),
     path("documents/export.csv", documents.export, name="documents-export"),
     path(DOC, documents.document, name="document"),
+    path(DOC + "history/", history.history, name="document-history"),
     path(POINTS, panel.panel, name="crawl-points"),
     path(POINTS + "export.csv", panel.export, name="crawl-points-export"),
+    path(POINTS + "import/", imports.points, name="crawl-points-import"),
+    path(POINTS + "running/", panel.running, name="crawl-points-running"),
     path(POINTS + "choose/", panel_commands.choose, name="crawl-points-choose"),
     path(POINTS + "delete/", panel_commands.delete, name="crawl-points-delete"),
     path(POINTS + "restore/", panel_commands.restore, name="crawl-points-restore"),
-    path(POINTS + "bulk/", panel_commands.bulk, name="crawl-points-bulk"),
+    path(POINTS + "bulk/", bulk_commands.bulk_command, name="crawl-points-bulk"),
+    path(POINTS + "undo/", bulk_commands.take_back, name="crawl-points-undo"),
     path(POINTS + "test/", tester.tester, name="crawl-points-test"),
+    path(POINTS + "test/export.csv", tester.export, name="crawl-points-test-export"),
     path(POINTS + "new/", dialog.new, name="crawl-point-new"),
     path(POINTS + "<int:point_id>/edit/", dialog.edit, name="crawl-point-edit"),
     path(POINTS + "<int:point_id>/fix/", panel_commands.fix, name="crawl-point-fix"),
+    path(POINTS + "<int:point_id>/look/", preflight.preflight, name="crawl-point-look"),
+    path(POINTS + "<int:point_id>/use/", preflight.use, name="crawl-point-use"),
     path(EXCLUDES, excludes.excludes, name="exclude-urls"),
+    path(EXCLUDES + "export.csv", imports.export_excludes, name="exclude-urls-export"),
+    path(EXCLUDES + "import/", imports.excludes, name="exclude-urls-import"),
+    path(EXCLUDES + "apply/", excludes.apply, name="exclude-urls-apply"),
     path(EXCLUDES + "delete/", excludes.delete, name="exclude-urls-delete"),
     path(EXCLUDES + "restore/", excludes.restore, name="exclude-urls-restore"),
 ]

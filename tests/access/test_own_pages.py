@@ -9,7 +9,7 @@ from django.test import Client
 from clearinghouse.audit.models import Entry
 from tests.people import PASSWORD
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.django_db(databases="__all__")
 NEW = "an entirely new sentence"
 
 

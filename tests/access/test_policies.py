@@ -7,6 +7,7 @@ from django.contrib.auth import get_user_model
 from django.contrib.auth.models import AnonymousUser
 from django.http import Http404
 
+from clearinghouse.access import options
 from clearinghouse.access.policies import (
     Action,
     Refused,
@@ -22,7 +23,7 @@ from clearinghouse.library import services
 from clearinghouse.library.models import Document, Sheet
 from tests.people import PROJECT
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.django_db(databases="__all__")
 
 _EXPECTED = {
     # action: who may do it to `document` among editor, reader, manager, administrator (never the stranger)
@@ -37,6 +38,7 @@ _EXPECTED = {
     Action.VIEW_PROPAGATION: "manager administrator",
     Action.ADMINISTER: "administrator",
     Action.ASSIGN: "manager administrator",
+    Action.MANAGE_PEOPLE: "manager administrator",
 }
 
 
@@ -126,3 +128,20 @@ def test_listing_documents_costs_one_query(document: Document, editor: Any, djan
             assert each.title
             assert each.sheet.project.name
             assert each.status is None
+
+
+@pytest.mark.parametrize("action", [Action.LAUNCH, Action.CONTROL])
+def test_administrators_may_let_developers_and_managers_launch_what_is_theirs(
+    action: Action, document: Document, other_document: Document, editor: Any, manager: Any, reader: Any
+) -> None:
+    options.choose({options.DEVELOPERS_LAUNCH: "yes"})
+    assert may(editor, action, document)
+    assert not may(editor, action, other_document)
+    assert not may(manager, action, document)
+    assert not may(reader, action, document)
+    options.choose({options.DEVELOPERS_LAUNCH: "no", options.MANAGERS_LAUNCH: "yes"})
+    later = [get_user_model().objects.get(pk=user.pk) for user in (editor, manager)]
+    assert not may(later[0], action, document)
+    assert may(later[1], action, document)
+    assert not may(later[1], action, other_document)
+    assert not may(later[1], Action.PROPAGATE)

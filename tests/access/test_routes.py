@@ -1,62 +1,198 @@
-"""What holds for every address of the product, read from the URL configuration itself."""
+"""Every address x every kind of person x GET and POST against the reviewed table in matrix.py (threats T13, T14)."""
 
 import re
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from django.conf import settings
 from django.test import Client
-from django.urls import URLPattern, URLResolver, get_resolver
+
+from .matrix import OPEN, PEOPLE, QUERIES, REST, ROOMS, ROWS, SHUT
+from .routes import Route, arguments, everybody, project_one, routes, undone, writes
 
 pytestmark = pytest.mark.django_db(databases=["default", "webcrawl", "primary", "backup"])
-OPEN = re.compile(r"/sign-in/|/search/.*|/help/.*|/healthz|/readyz|/opensearch\.xml")
-_SAMPLES = {"int": "1", "str": "x", "slug": "x", "path": "x", "uuid": "00000000-0000-0000-0000-000000000000"}
+HOW = (
+    "\nThis route has no row in tests/access/matrix.py. Add one line to ROWS there:\n"
+    '    "{name}": (VIEW, NO),      # what GET gets, what POST gets; the patterns stand above ROWS\n'
+    "Address: {pattern}"
+)
+ARGUMENT = "\n{pattern}: add a line for {missing} to arguments() in tests/access/routes.py (a row of `document`)"
+_LETTERS = {404: "N", 405: "X", 403: "R", 401: "D"}
 
 
-def routes(resolver: URLResolver | None = None, before: str = "/") -> Iterator[tuple[str, Any]]:
-    for entry in (resolver or get_resolver()).url_patterns:
-        path = before + str(entry.pattern).lstrip("^/").removesuffix("$").removesuffix("\\Z")
-        if isinstance(entry, URLPattern):
-            yield _filled(path), entry.callback
-        else:
-            yield from routes(entry, path)
+def row(route: Route) -> tuple[str, str, dict[str, Any]]:
+    for room, (get, post) in ROOMS.items():
+        if route.name.startswith(room) and route.name not in ROWS:
+            return get, post, {}
+    if route.name not in ROWS:
+        pytest.fail(HOW.format(name=route.name or "a-name", pattern=route.pattern))
+    get, post, *data = ROWS[route.name]
+    return get, post, data[0] if data else {}
 
 
-def _filled(path: str) -> str:
-    path = re.sub(r"<(?:(\w+):)?\w+>", lambda found: _SAMPLES.get(found[1] or "str", "1"), path)
-    return re.sub(r"\(\?P<[^>]*>[^)]*\)", "x", path)
+def outcome(response: Any) -> str:
+    if response.status_code == 302 and response.url.startswith("/sign-in/"):
+        return "D"
+    return _LETTERS.get(response.status_code, "!" if response.status_code >= 500 else "Y")
 
 
-def test_nothing_is_answered_to_a_visitor_but_the_open_addresses() -> None:
-    found = 0
-    for path, _ in routes():
-        if OPEN.fullmatch(path):
+@pytest.fixture(scope="module")
+def known() -> list[Route]:
+    """Routes of ours and of the libraries' rooms, each once."""
+    return list({route.name: route for route in routes()}.values())
+
+
+@pytest.fixture
+def world() -> tuple[dict[str, Any], dict[str, Any]]:
+    own, other = project_one()
+    people = everybody(own, other)
+    return people, arguments(people, own)
+
+
+def browser(people: dict[str, Any], person: str, **options: Any) -> Client:
+    client = Client(raise_request_exception=False, **options)
+    if person != "visitor":
+        client.force_login(people[person])
+    return client
+
+
+def send(client: Client, route: Route, method: str, address: str, sent: dict[str, Any]) -> Any:
+    if not sent:
+        return client.generic(method, address)
+    as_json = {"content_type": "application/json"} if route.name.startswith("api-") else {}
+    return client.post(address, sent, **as_json)
+
+
+def reachable(route: Route) -> bool:
+    """Admin pages with arguments of their own (object ids, app labels) are judged by their door, not one by one.
+
+    A route without a row fails in the first test below, and only there.
+    """
+    of_a_room = route.name.startswith(tuple(ROOMS))
+    return route.name in ROWS or (of_a_room and not route.arguments)
+
+
+def test_every_route_has_a_row_and_every_row_a_route(known: list[Route]) -> None:
+    nameless = [route.pattern for route in routes() if not route.name and "admin/" not in route.pattern]
+    assert nameless == [], "give these routes a name and a row in tests/access/matrix.py"
+    for route in known:
+        if route.name:
+            row(route)
+    gone = set(ROWS) - {route.name for route in known}
+    assert gone == set(), "these rows of tests/access/matrix.py have no route any more"
+    wrong = [name for name, (get, post, *_) in ROWS.items() if len(get) != len(PEOPLE) or len(post) != len(PEOPLE)]
+    assert wrong == []
+
+
+def test_every_argument_of_an_address_is_filled_with_a_real_row(known: list[Route], world: Any) -> None:
+    _, given = world
+    for route in known:
+        if missing := [name for name in route.arguments if reachable(route) and name not in given]:
+            pytest.fail(ARGUMENT.format(pattern=route.pattern, missing=missing))
+
+
+@pytest.mark.parametrize("person", PEOPLE)
+def test_everybody_gets_at_every_address_what_the_table_says(known: list[Route], world: Any, person: str) -> None:
+    """And no GET changes a row; nor does a POST that is refused."""
+    people, given = world
+    place = PEOPLE.index(person)
+    wrong = []
+    for route in filter(reachable, known):
+        get, post, data = row(route)
+        path = route.path(given)
+        for method, expected, sent in (("GET", get, {}), ("POST", post, data)):
+            address = path + QUERIES.get(route.name, "") if method == "GET" else path
+            with undone():
+                client = browser(people, person)
+                with writes() as written:
+                    found = outcome(send(client, route, method, address, sent))
+            if found != expected[place] and not (expected[place] == "X" and found in "XNR"):
+                wrong.append(f"{method} {address} ({route.name}): {person} expected {expected[place]}, got {found}")
+            if written and (method == "GET" or found in "NRXD"):
+                wrong.append(f"{method} {address} ({route.name}): {person} wrote {written[0]}")
+    assert wrong == [], "\n".join(["", *wrong])
+
+
+def test_the_other_methods_exist_only_where_the_table_says(known: list[Route], world: Any) -> None:
+    people, given = world
+    wrong = []
+    for route in filter(reachable, known):
+        for method in ("PUT", "PATCH", "DELETE", "TRACE"):
+            with undone():
+                client = browser(people, "superuser")
+                with writes() as written:
+                    response = client.generic(method, route.path(given))
+            if method in REST.get(route.name, ()):
+                continue
+            # A page of the admin answers any method as it answers GET.
+            answered = response.status_code < 300 and not route.name.startswith(tuple(ROOMS))
+            if written or answered:
+                wrong.append(f"{method} {route.name}: {response.status_code} {written[:1]}")
+    assert wrong == [], "\n".join(["", *wrong])
+
+
+def test_whatever_changes_something_demands_the_token_of_its_form(known: list[Route], world: Any) -> None:
+    people, given = world
+    asked = 0
+    for route in filter(reachable, known):
+        _, post, _data = row(route)
+        if post == SHUT:
             continue
-        found += 1
+        client = browser(people, "superuser", enforce_csrf_checks=True)
+        for method in ("POST", *REST.get(route.name, ())):
+            with undone(), writes() as written:
+                response = client.generic(method, route.path(given))
+            assert response.status_code in (403, 404), (method, route.name, response.status_code)
+            assert not written, (method, route.name)
+            asked += 1
+    assert asked > 40
+
+
+def test_a_visitor_is_sent_to_the_door_by_every_method_but_at_the_open_addresses(
+    known: list[Route], world: Any
+) -> None:
+    _, given = world
+    shut = [route for route in known if reachable(route) and row(route)[0] not in (OPEN, SHUT)]
+    for route in shut:
         for method in ("GET", "POST", "PUT", "DELETE", "PATCH", "HEAD", "OPTIONS"):
-            response = Client(raise_request_exception=False).generic(method, path)
-            assert response.status_code == 302, (method, path, response.status_code)
-            assert response.url.startswith("/sign-in/"), (method, path)
-    assert found > 10
+            response = Client(raise_request_exception=False).generic(method, route.path(given))
+            assert outcome(response) == "D", (method, route.name, response.status_code)
+            assert response["Cache-Control"] == "no-store", (method, route.name)
+    assert len(shut) > 40
 
 
 def test_no_view_is_exempt_from_the_csrf_token() -> None:
-    exempt = [path for path, view in routes() if getattr(view, "csrf_exempt", False)]
-    assert exempt == []
+    assert [route.pattern for route in routes() if getattr(route.view, "csrf_exempt", False)] == []
 
 
-def test_a_person_without_a_role_finds_nothing_but_their_own_pages(signed_in: Any, django_user_model: Any) -> None:
-    browser = signed_in(django_user_model.objects.create_user("bare"))
-    browser.raise_request_exception = False
-    own = re.compile(r"/me/.*|/sign-.*|/settings/admin/(login|logout|password_change).*")
-    for path, _ in routes():
-        if OPEN.fullmatch(path) or own.fullmatch(path) or path in {"/", settings.STATIC_URL}:
+def test_a_forged_host_is_refused_at_every_address(known: list[Route], world: Any) -> None:
+    people, given = world
+    client = browser(people, "administrator")
+    for route in filter(reachable, known):
+        response = client.get(route.path(given), headers={"Host": "evil.example"})
+        assert response.status_code == 400, route.name
+        assert "evil.example" not in response.content.decode(), route.name
+
+
+def test_every_page_is_strict_and_what_a_person_sees_is_stored_by_no_cache(known: list[Route], world: Any) -> None:
+    people, given = world
+    client = browser(people, "superuser")
+    for route in filter(reachable, known):
+        response = client.get(route.path(given))
+        policy = response["Content-Security-Policy"]
+        assert "frame-ancestors" in policy or "sandbox" in policy, route.name
+        assert response["Cache-Control"] == "no-store", route.name
+        assert "Cookie" in response["Vary"], route.name
+        assert response["X-Content-Type-Options"] == "nosniff", route.name
+        assert response["X-Frame-Options"] in ("DENY", "SAMEORIGIN"), route.name
+        assert response["Referrer-Policy"] in ("same-origin", "no-referrer"), route.name
+
+
+def test_no_link_to_another_site_hands_over_the_window(known: list[Route], world: Any) -> None:
+    people, given = world
+    client = browser(people, "administrator")
+    for route in filter(reachable, known):
+        response = client.get(route.path(given))
+        if "html" not in response.get("Content-Type", "") or response.streaming:
             continue
-        response = browser.get(path)
-        assert response.status_code in {302, 403, 404, 405} or _empty(response), (path, response.status_code)
-
-
-def _empty(response: Any) -> bool:
-    """A list page may answer with an empty list."""
-    return response.status_code == 200 and "/1/" not in response.content.decode()
+        for link in re.findall(r"<a [^>]*(?<!-)\btarget=[^>]*>", response.content.decode()):
+            assert "noopener" in link, (route.name, link)

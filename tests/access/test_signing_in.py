@@ -12,7 +12,7 @@ from django.test import Client
 from clearinghouse.access.models import FailedSignIn
 from tests.people import PASSWORD
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.django_db(databases="__all__")
 
 DISGUISES = [
     "//evil.example",

@@ -1,1 +1,1 @@
-"""Measurements beside peers, in one run on one machine: `make bench`. Not part of the suite."""
+"""Measurements beside peers, in one run on one machine: `make bench`. The suite runs them only in a tiny form."""

@@ -1,5 +1,45 @@
-"""make bench"""
+"""make bench: the budgets, measured here and now, each beside its peer.
 
-from tests.bench.crawl import main
+python -m tests.bench [NAME…] [options of the measurements, like --pages 500]
 
-main()
+Each measurement is a process of its own. A missed budget stands in its table; only a measurement that breaks fails.
+"""
+
+import subprocess
+import sys
+
+from tests.bench import machine
+
+ORDER = ("libraries", "crawl", "growth", "instances", "slow_hosts", "documents", "screens")
+TOOLS = {"slow_hosts": ()}  # the others need a web server that is faster than what is measured
+
+
+def main() -> int:
+    names, options = read(sys.argv[1:])
+    print("\n".join(f"- {fact}" for fact in machine.facts()), flush=True)
+    broken = [name for name in names if not run(name, options)]
+    if broken:
+        print(f"\nBROKEN: {', '.join(broken)}")
+    return 1 if broken else 0
+
+
+def read(words: list[str]) -> tuple[list[str], list[str]]:
+    """The names before the first option; all of them when there is none."""
+    first = next((place for place, word in enumerate(words) if word.startswith("-")), len(words))
+    names, options = words[:first], words[first:]
+    if unknown := [name for name in names if name not in ORDER]:
+        sys.exit(f"There is no measurement {', '.join(unknown)}; there are {', '.join(ORDER)}")
+    return names or list(ORDER), options
+
+
+def run(name: str, options: list[str]) -> bool:
+    absent = machine.missing(TOOLS.get(name, ("nginx",)))
+    if absent:
+        print(f"\nNOT RUN: {name}: {', '.join(absent)} missing on this machine", flush=True)
+        return True
+    command = [sys.executable, "-m", f"tests.bench.{name}", *options]
+    return subprocess.run(command, env=machine.environment(), check=False, cwd=machine.BASE).returncode == 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

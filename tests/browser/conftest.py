@@ -54,13 +54,16 @@ def opened(house: House) -> House:
 
 
 @pytest.fixture
-def visit(chromium: Browser, request: pytest.FixtureRequest) -> Iterator[Callable[[], Visitor]]:
-    """visit() opens one more browser profile. A failed test leaves pictures; trouble in any profile fails the test."""
+def visit(chromium: Browser, request: pytest.FixtureRequest) -> Iterator[Callable[..., Visitor]]:
+    """visit() opens one more browser profile, visit(scripts=False) one without JavaScript.
+
+    A failed test leaves pictures; trouble in any profile fails the test.
+    """
     home = request.getfixturevalue("busy_house" if "busy_house" in request.fixturenames else "open_house")
     visitors: list[Visitor] = []
 
-    def arrive() -> Visitor:
-        visitors.append(Visitor(chromium, home, f"http://127.0.0.1:{home.port}"))
+    def arrive(scripts: bool = True) -> Visitor:
+        visitors.append(Visitor(chromium, home, f"http://127.0.0.1:{home.port}", scripts))
         return visitors[-1]
 
     yield arrive

@@ -6,7 +6,7 @@ from urllib.parse import urljoin, urlsplit
 from tests.browser.visitor import Visitor
 
 NARROW = {"width": 320, "height": 640}
-LEFT_OUT = re.compile(r"^/(?:sign-out|settings/admin|static)|\.(?:csv|json|xml)$|/cached/|/source")
+LEFT_OUT = re.compile(r"^/(?:sign-out|settings/admin|static)|\.(?:csv|jsonl?|xml|atom)$|/cached/|/copy$|/source")
 
 
 def kind_of(address: str) -> str:

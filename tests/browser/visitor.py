@@ -18,9 +18,11 @@ ARTIFACTS = Path(__file__).resolve().parents[1] / ".artifacts"
 class Visitor:
     """A fresh browser profile. `problems` must be empty at the end of a test."""
 
-    def __init__(self, browser: Browser, house: House, address: str) -> None:
+    def __init__(self, browser: Browser, house: House, address: str, scripts: bool = True) -> None:
         self.house = house
-        self.context = browser.new_context(base_url=address, viewport={"width": 1280, "height": 900})
+        self.context = browser.new_context(
+            base_url=address, viewport={"width": 1280, "height": 900}, java_script_enabled=scripts
+        )
         self.problems: list[str] = []
         self.page = self.watched(self.context.new_page())
 

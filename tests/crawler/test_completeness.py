@@ -7,7 +7,7 @@ import pytest
 from clearinghouse.addresses.parse import parse
 from clearinghouse.addresses.values import Address
 from clearinghouse.published import types
-from crawler import extract
+from crawler.extract.page import read
 from crawler.ledger_check import faults
 from crawler.models import Excursion, LedgerEntry, PageVersion, Run
 from crawler.queries.hosts import robots_of, robots_of_excursion
@@ -46,7 +46,7 @@ def test_every_kind_of_link_is_found(markup: str, deep: bool) -> None:
     address = parse("http://a.org/d/p")
     assert isinstance(address, Address)
     body = f"<!doctype html>{markup}{'<div>' * 3_000 if deep else ''}".encode()
-    found = extract.read(Fetched(Request(address.href, address), 200, [("content-type", "text/html")], body), address)
+    found = read(Fetched(Request(address.href, address), 200, [("content-type", "text/html")], body), address)
     assert isinstance(found, Extracted)
     assert [link.url for link in found.links] == ["http://a.org/t"]
     assert ("deep" in found.flags) == deep
@@ -85,7 +85,7 @@ def read_packed(body: bytes) -> Extracted:
     address = parse("http://a.org/s.xml.gz")
     assert isinstance(address, Address)
     headers = [("content-type", "application/gzip")]
-    found = extract.read(Fetched(Request(address.href, address), 200, headers, body), address)
+    found = read(Fetched(Request(address.href, address), 200, headers, body), address)
     assert isinstance(found, Extracted)
     return found
 

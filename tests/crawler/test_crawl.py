@@ -7,7 +7,7 @@ import pytest
 from django.db import OperationalError
 from django.db.backends.base.base import BaseDatabaseWrapper
 
-from crawler import control, extract, intake, results
+from crawler import control, extract, instance, intake, results
 from crawler.errors import AllBusy, Fenced, NothingToCrawl, WrongMoment
 from crawler.initializer import initialize
 from crawler.instance import Crawl
@@ -309,8 +309,11 @@ def test_excludes_can_be_applied_to_the_running_crawl(ledger: Ledger) -> None:
     assert counts.count("excluded") > 15 and counts.count("crawled") >= 2
 
 
-def test_an_instance_with_many_queues_hands_over_to_one_that_has_none() -> None:
-    with serve({f"/{n}/": Page([f"/{n}/{m}" for m in range(30)], delay=0.02) for n in range(4)}) as site:
+def test_an_instance_with_many_queues_hands_over_to_one_that_has_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(instance, "LOOK_SECONDS", 0.05)  # it looks dozens of times while this site answers
+    pages = {f"/{n}/": Page([f"/{n}/{m}" for m in range(30)]) for n in range(4)}
+    pages |= {f"/{n}/{m}": Page(delay=0.2) for n in range(4) for m in range(30)}
+    with serve(pages) as site:
         documents = [make_document({"url": site.url(f"/{n}/")}) for n in range(4)]
         run = intake.launch([d.pk for d in documents], by="test", speed="fast")
         initialize(run)

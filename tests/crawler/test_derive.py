@@ -1,12 +1,14 @@
 """What is counted before an excursion ends: backlinks, marks of heads, and how a crawl differs from the one before."""
 
+import time
 from collections import Counter
+from collections.abc import Iterator
 
 import pytest
 
 from clearinghouse.digests import digest_of
 from crawler import derive as deriving
-from crawler import intake
+from crawler import intake, message_queue, small_endings
 from crawler.derive import ALL, Derivation, derive
 from crawler.errors import Fenced
 from crawler.extract import pack_links
@@ -14,7 +16,7 @@ from crawler.initializer import initialize
 from crawler.instance import Crawl
 from crawler.instances import register
 from crawler.ledger_check import faults
-from crawler.models import Excursion, Instance, LedgerEntry, PageHead, Run, State
+from crawler.models import ActiveQueue, Excursion, Instance, LedgerEntry, Message, PageHead, Run, State
 from crawler.policy.judge import Rules
 from crawler.policy.sightings import KEYS, count_backlinks, link_keys, parts_of, prefix
 from crawler.queries import links
@@ -133,7 +135,8 @@ def test_an_excursion_stays_stopping_until_everything_is_counted() -> None:
     assert Excursion.objects.get(run=run).state == State.STOPPING
 
 
-def test_a_killed_ending_is_finished_by_the_next_instance() -> None:
+def test_a_killed_ending_is_finished_by_the_next_instance(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(small_endings, "SMALL", 0)
     with serve({"/": Page(["/a"]), "/a": Page(["/"])}) as site:
         run = intake.launch([make_document({"url": site.url("/")}).pk], by="test", speed="fast")
         initialize(run)
@@ -167,3 +170,66 @@ def test_heads_say_whether_the_newest_crawl_found_them() -> None:
         site.pages["/"] = Page(["/a", "/b"])
         crawl(document)
         assert set(PageHead.objects.values_list("updated", flat=True)) == {1}
+
+
+def test_small_documents_end_together_as_each_would_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    pages = {"/": Page(["/a", "/b", "/c", "/"]), "/a": Page(["/", "/b"]), "/b": Page(status=302, location="/c")}
+    pages |= {"/c": Page(["/a", "/gone"], headers={"X-Robots-Tag": "noindex"})}
+    seen = []
+    with serve(pages) as site:
+        for small in (64, 0):
+            monkeypatch.setattr(small_endings, "SMALL", small)
+            documents = [make_document({"url": site.url("/"), "max_pages": most}) for most in (0, 2)]
+            run = crawl(*documents)
+            rows = LedgerEntry.objects.filter(excursion__run=run).order_by("excursion_id", "url")
+            ends = Excursion.objects.filter(run=run).order_by("id")
+            heads = PageHead.objects.filter(doc_id__in=[d.pk for d in documents]).values_list("updated", flat=True)
+            kept = [{**end.tallies, "point": list(end.tallies["point"].values())} for end in ends]
+            seen.append((
+                [(row.url, row.outcome, row.backlinks) for row in rows if row.excursion.doc_id == documents[0].pk],
+                kept[0], [(end.state, end.unfinished, end.derived_to) for end in ends], set(heads), run.state,
+            ))  # fmt: skip
+            assert faults(run) == []
+            assert not Message.objects.exists() and not ActiveQueue.objects.exists()
+    assert seen[0] == seen[1]
+    assert seen[0][2] == [("finished", False, ALL), ("finished_at_limit", False, ALL)]
+
+
+def test_a_large_ending_lets_the_other_queues_be_served(monkeypatch: pytest.MonkeyPatch) -> None:
+    """While one document is being counted, the pages of another are fetched and the instance shows that it lives."""
+    monkeypatch.setattr(small_endings, "SMALL", 0)
+    steps = Derivation.steps
+
+    def slow(self: Derivation) -> Iterator[None]:
+        yield from steps(self)
+        for _ in range(100):
+            time.sleep(0.03)
+            yield
+
+    monkeypatch.setattr(Derivation, "steps", slow)
+    pages = {"/a/": Page()} | {"/b/": Page(["/b/1"]), "/b/1": Page(["/b/2"], delay=0.3), "/b/2": Page(delay=0.3)}
+    with serve(pages) as site:
+        large, other = make_document({"url": site.url("/a/")}), make_document({"url": site.url("/b/")})
+        run = intake.launch([large.pk, other.pk], by="test", speed="fast")
+        initialize(run)
+        seen: list[tuple[bool, int]] = []
+
+        def look(_: Crawl) -> None:
+            stored = Excursion.objects.get(run=run, doc_id=other.pk).crawled
+            seen.append((Excursion.objects.get(run=run, doc_id=large.pk).unfinished, stored))
+
+        Crawl(run).work(look)
+    assert (True, 3) in seen  # all of the other document was stored before the large one had ended
+    run.refresh_from_db()
+    assert run.state == State.FINISHED and faults(run) == []
+
+
+def test_messages_are_not_deleted_by_an_instance_that_was_declared_dead() -> None:
+    run = intake.launch([make_document({"url": ROOT}).pk], by="test", speed="fast")
+    initialize(run)
+    instance = register(run.pk)
+    message_queue.claim(instance, 1)
+    Instance.objects.filter(pk=instance.pk).update(alive=False)
+    with pytest.raises(Fenced):
+        list(message_queue.delete_messages(instance, Excursion.objects.get(run=run).pk))
+    assert Message.objects.count() == 1

@@ -59,18 +59,18 @@ def fetched(site: Site) -> int:
 def test_a_commit_that_breaks_in_the_middle_leaves_nothing_half_done(
     monkeypatch: pytest.MonkeyPatch, ledger: Ledger
 ) -> None:
-    insert = sql.insert
+    execute_many = sql.execute_many
 
-    def breaking(table: str, columns: tuple[str, ...], rows: list[tuple[object, ...]], **options: bool) -> None:
-        if table == "ledger" and rows:
+    def breaking(statement: str, rows: list[tuple[object, ...]]) -> None:
+        if statement.startswith("INSERT INTO ledger"):
             raise Killed
-        insert(table, columns, rows, **options)
+        execute_many(statement, rows)
 
     with serve(chain(3, 0)) as site:
         run = started(site)
         first = Crawl(run)
         with monkeypatch.context() as patch:
-            patch.setattr(sql, "insert", breaking)
+            patch.setattr(sql, "execute_many", breaking)
             with pytest.raises(Killed):
                 first.work()
         assert faults(run) == []
@@ -167,9 +167,9 @@ def test_a_queue_that_stands_open_is_not_opened_again() -> None:
     with serve(chain(1, 0)) as site:
         document = make_document({"url": site.url("/0")})
         run = intake.launch([document.pk], by="test", speed="fast")
-        seen_by_both = Excursion.objects.get(run=run)
-        message_queue.open_queue(seen_by_both)
-        message_queue.open_queue(seen_by_both)
+        seen_by_both = [Excursion.objects.get(run=run).pk]
+        message_queue.open_queues(seen_by_both)
+        message_queue.open_queues(seen_by_both)
     assert Message.objects.count() == 1
     assert faults(run) == []
 

@@ -3,13 +3,16 @@
 import base64
 import logging
 import random
+from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.apps import apps
+from django.utils import timezone
 
 from clearinghouse.library.models import Document
 from clearinghouse.secrets.vault import binding_of, seal
@@ -18,7 +21,7 @@ from crawler.credentials import Keys
 from crawler.fetch.desk import Fetcher
 from crawler.initializer import initialize
 from crawler.instance import Crawl
-from crawler.models import Event, LedgerEntry, Run
+from crawler.models import Event, Instance, LedgerEntry, Run
 from crawler.values import Snapshot
 from crawlpoints.models import AuthType
 from tests.crawler.conftest import make_document
@@ -31,6 +34,12 @@ from tests.sites.misbehaving import Answer, Asked, Page, Site, page, redirect
 pytestmark = pytest.mark.django_db(databases=["default", "webcrawl"])
 Ledger = Callable[[Run], dict[str, str]]
 CANARY = forms.PASSWORD
+
+
+class Killed(BaseException):
+    """Stands for kill -9: nothing in the product catches it."""
+
+
 PAIR = base64.b64encode(f"{forms.USER}:{CANARY}".encode()).decode()
 
 
@@ -86,10 +95,12 @@ def test_pages_left_of_a_paused_crawl_point_are_not_fetched(ledger: Ledger) -> N
     with forms.serve(pages=pages, pages_a_session=10, sign_ins=1) as site:
         run = crawl(make_document(with_form(site)))
         assert site.asked("POST", "/login") == 2
-        asked = sum(one.path.startswith("/m/") for one in site.seen)
+        asked = Counter(one.path for one in site.seen if one.path.startswith("/m/"))
     outcomes = list(ledger(run).values())
     assert run.state == "finished" and len(outcomes) == 91 and outcomes.count("crawled") == 9
-    assert set(outcomes) == {"crawled", "auth_failed"} and asked < 50
+    # Sixteen may be under way when the site signs us out, and go again after the second sign-in; not one more.
+    assert set(outcomes) == {"crawled", "auth_failed"} and max(asked.values()) <= 2
+    assert len(asked) < 91 - 9
 
 
 def test_a_site_that_signs_us_out_now_and_then_is_crawled_whole(ledger: Ledger) -> None:
@@ -114,6 +125,45 @@ def test_a_refused_basic_password_is_sent_three_times(ledger: Ledger) -> None:
         assert len(site.log) == 4  # the start answered 404 and proved nothing
     assert set(ledger(run).values()) == {"auth_failed", "http_4xx"}
     assert site.url("/m/") in Event.objects.get(run=run, kind="sign-in").text
+
+
+def test_refusals_are_counted_over_all_instances_of_a_run(ledger: Ledger) -> None:
+    """However often the queue changes hands, no account is locked: three tries in a run."""
+    with Site() as site:
+        for n in range(9):
+            site.pages[f"/m/{n}"] = page("", 'WWW-Authenticate: Basic realm="x"', status="401 Unauthorized")
+        others = [{"url": site.url(f"/m/{n}"), "root": site.url("/m/")} for n in range(9)]  # owned by the first
+        document = make_document(protect(AuthType.BASIC, site.url("/m/")), *others)
+        run = intake.launch([document.pk], by="test", speed="fast", ignore_robots=True)
+        initialize(run)
+        for most in (1, 2, 99):
+            instance = Crawl(run)
+
+            def look(crawl: Crawl, most: int = most) -> None:
+                if len(site.log) >= most + 1:
+                    raise Killed
+
+            with suppress(Killed):
+                instance.work(look)
+            Instance.objects.filter(pk=instance.row.pk).update(pid_started=1)  # as if its process had gone
+        assert len([asked for asked in site.log if asked.target != "/m/"]) <= 3
+    run.refresh_from_db()
+    assert run.state == "finished"
+    assert set(ledger(run).values()) == {"auth_failed", "http_4xx"}
+    assert "is paused" in Event.objects.get(run=run, kind="sign-in").text
+
+
+def test_a_crawl_point_whose_form_was_refused_is_left_alone_by_the_next_instance(ledger: Ledger) -> None:
+    pages = {"/m/": links("/m/1")} | {"/m/1": links()}
+    with forms.serve(pages=pages, sign_ins=0) as site:
+        document = make_document(with_form(site), {"url": site.url("/m/1"), "root": site.url("/m/")})
+        run = intake.launch([document.pk], by="test", speed="fast", ignore_robots=True)
+        initialize(run)
+        text = f"Crawl point {site.url('/m/')} is paused: it did not accept"
+        Event.objects.create(run=run, at=timezone.now(), kind="sign-in", text=text)  # by an instance that is gone
+        Crawl(run).work()
+        assert site.asked("POST", "/login") == 0
+    assert set(ledger(run).values()) == {"auth_failed"}
 
 
 def test_a_site_behind_ntlm_is_crawled(
@@ -144,7 +194,7 @@ def test_a_form_on_another_site_or_without_https_gets_nothing(ledger: Ledger) ->
 
 # -- the leak test ----------------------------------------------------------------------------------------------
 
-TOPOLOGIES = 120
+TOPOLOGIES = 500
 
 
 class Maze:

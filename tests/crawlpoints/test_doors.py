@@ -6,9 +6,11 @@ from typing import Any
 import pytest
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
 from clearinghouse.audit.models import Entry
 from clearinghouse.library.models import Document
+from crawler.models import Preview
 from crawlpoints import services
 from crawlpoints.models import CrawlPoint, ExcludeUrl
 
@@ -20,7 +22,15 @@ PAGES = [
     ("crawl-points", False, True),
     ("crawl-points-export", False, True),
     ("crawl-points-test", False, True),
+    ("crawl-points-test-export", False, True),
+    ("crawl-points-running", False, True),
+    ("previews", False, True),
+    ("crawl-point-look", True, False),
     ("exclude-urls", False, True),
+    ("exclude-urls-export", False, True),
+    ("document-history", False, True),
+    ("crawl-points-import", False, False),
+    ("exclude-urls-import", False, False),
     ("crawl-point-new", False, False),
     ("crawl-point-edit", True, False),
 ]
@@ -29,9 +39,14 @@ COMMANDS = [
     ("crawl-points-delete", False),
     ("crawl-points-restore", False),
     ("crawl-points-bulk", False),
+    ("crawl-points-undo", False),
+    ("crawl-points-import", False),
+    ("exclude-urls-import", False),
     ("crawl-point-new", False),
     ("crawl-point-edit", True),
     ("crawl-point-fix", True),
+    ("crawl-point-use", True),
+    ("exclude-urls-apply", False),
     ("exclude-urls", False),
     ("exclude-urls-delete", False),
     ("exclude-urls-restore", False),
@@ -90,7 +105,7 @@ def test_a_command_is_for_editors_only(
 
 @pytest.mark.parametrize(
     "name", ["crawl-points-choose", "crawl-points-delete", "crawl-points-restore", "crawl-points-bulk",
-             "exclude-urls-delete", "exclude-urls-restore"]
+             "crawl-points-undo", "exclude-urls-apply", "exclude-urls-delete", "exclude-urls-restore"]
 )  # fmt: skip
 def test_a_command_is_never_a_get(name: str, document: Document, editor: Any, signed_in: Any) -> None:
     assert signed_in(editor).get(reverse(name, args=[document.pk])).status_code == 405
@@ -122,3 +137,31 @@ def test_a_crawl_point_of_another_document_cannot_be_reached_through_ones_own(
     client.post(reverse("crawl-points-bulk", args=[document.pk]), {"point": theirs.pk, "do": "deactivate"})
     theirs.refresh_from_db()
     assert (theirs.deleted, theirs.active) == (0, 1)
+
+
+def test_a_preview_is_for_those_who_may_test(
+    document: Document, point: CrawlPoint, reader: Any, stranger: Any, editor: Any, signed_in: Any
+) -> None:
+    start = reverse("preview-start", args=[document.pk])
+    assert signed_in(editor).get(start).status_code == 405
+    assert Client().post(start).status_code in {302, 403}
+    assert signed_in(stranger).post(start).status_code == 404
+    page = signed_in(reader).post(start).url
+    for name, expected in (("preview", 200), ("preview-live", 200)):
+        url = page if name == "preview" else f"{page}live"
+        before = traces(), Preview.objects.values_list("progress", "stop").get()
+        assert signed_in(reader).get(url).status_code == expected
+        assert Client().get(url).status_code == 302
+        assert signed_in(stranger).get(url).status_code == 404
+        assert (traces(), Preview.objects.values_list("progress", "stop").get()) == before
+    for command in ("stop", "again"):
+        assert signed_in(editor).get(f"{page}{command}/").status_code == 405
+        assert Client().post(f"{page}{command}/").status_code in {302, 403}
+        assert signed_in(stranger).post(f"{page}{command}/").status_code == 404
+
+
+def test_a_preview_of_another_document_cannot_be_reached_through_ones_own(
+    document: Document, other_document: Document, point: CrawlPoint, editor: Any, signed_in: Any
+) -> None:
+    theirs = Preview.objects.create(doc_id=other_document.pk, asked_by="x", asked_at=timezone.now())
+    assert signed_in(editor).get(reverse("preview", args=[document.pk, theirs.pk])).status_code == 404

@@ -3,12 +3,13 @@
 from typing import Any
 
 import pytest
+from django.test import Client
 from django.urls import reverse
 
 from clearinghouse.library import services as library
 from clearinghouse.library.models import Document
 from crawlpoints import services
-from crawlpoints.models import CrawlPoint
+from crawlpoints.models import CrawlPoint, SavedView
 
 from .test_panel import count_queries, text_of
 
@@ -154,3 +155,44 @@ def test_the_page_of_a_document_has_its_runs_and_its_history(
     last = crawled(document, pages=12, failed=1)
     page = text_of(browser.get(reverse("document", args=[document.pk])))
     assert f"Run {last.run_id}" in page and "Added crawl point" in page and "1 of 1" in page
+
+
+# ---- saved views ----
+
+
+def test_a_filter_is_kept_under_a_name_and_forgotten_again(browser: Any, document: Document) -> None:
+    query = "view=all&q=asthma&errors=1"
+    page = text_of(
+        browser.post("/documents/views/save/", {"name": " My  view ", "query": f"{query}&page=3"}, follow=True)
+    )
+    assert "Saved the view My view." in page and f'href="?{query.replace("&", "&amp;")}"' in page
+    browser.post("/documents/views/save/", {"name": "My view", "query": "view=never"})
+    view = SavedView.objects.get()
+    assert view.query == "view=never"
+    page = text_of(browser.post("/documents/views/delete/", {"view": view.pk}, follow=True))
+    assert "Deleted the view My view." in page and not SavedView.objects.exists()
+
+
+def test_a_view_needs_a_name_and_belongs_to_one_person(
+    browser: Any, document: Document, manager: Any, signed_in: Any
+) -> None:
+    assert "Enter a name for this view." in text_of(browser.post("/documents/views/save/", {"name": " "}, follow=True))
+    browser.post("/documents/views/save/", {"name": "Mine", "query": "view=all"})
+    other = signed_in(manager)
+    other.post("/documents/views/delete/", {"view": SavedView.objects.get().pk})
+    assert "Mine" not in text_of(other.get(LIST)) and SavedView.objects.exists()
+
+
+def test_views_are_never_changed_by_a_get_or_a_visitor(browser: Any, document: Document) -> None:
+    for door in ("save", "delete"):
+        assert browser.get(f"/documents/views/{door}/").status_code == 405
+        assert Client().post(f"/documents/views/{door}/", {"name": "x"}).status_code == 302
+    assert not SavedView.objects.exists()
+
+
+def test_administrators_find_import_and_add_document(
+    browser: Any, document: Document, administrator: Any, signed_in: Any
+) -> None:
+    page = text_of(signed_in(administrator).get(LIST))
+    assert "Import documents" in page and "Add document" in page
+    assert "Import documents" not in text_of(browser.get(LIST))

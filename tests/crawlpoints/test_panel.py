@@ -130,7 +130,8 @@ def test_undo_goes_with_the_next_action(
     browser.post(f"{panel}delete/", {"point": point.pk})
     assert "Undo" in text_of(browser.get(panel))
     browser.post(f"{panel}bulk/", {"point": protected.pk, "do": "deactivate"})
-    assert "Undo" not in text_of(browser.get(panel))
+    page = text_of(browser.get(panel))
+    assert "Deleted crawl point" not in page and "Deactivated 1 crawl point." in page
 
 
 def test_after_a_delete_the_next_row_has_the_focus_but_is_not_ticked(

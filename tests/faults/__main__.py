@@ -1,6 +1,7 @@
 """python -m tests.faults: the long form, and the table of its figures. Exit 1 when anything came apart.
 
-Seven tenths of the kill points by system call, in two lanes; the rest through RQ, in two houses beside them.
+Half of the points by one kill or error at a system call, two tenths are double failures, three tenths through RQ; the
+databases crash beside them. The table is printed as well when the minutes are over before the points.
 """
 
 import argparse
@@ -10,44 +11,58 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from tests.faults import injection, series, through_rq
+from tests.faults import injection, long_databases, series, through_rq
+from tests.faults.series import Figures
 from tests.faults.through_rq import Kills
 
-SHARES = {"fdatasync": 0.30, "pwrite64": 0.30, "connect": 0.09, "recvfrom": 0.11}  # the rest: errors and doubles
+# Of all points; a double failure is one point here, though two kills strike.
+SHARES = {"fdatasync": 0.17, "pwrite64": 0.17, "connect": 0.05, "recvfrom": 0.06}
+ERRORS, DOUBLES, THROUGH_RQ = 0.05, 0.20, 0.30
 HOUSES = 2
 PER_RUN = 9
+WHOLE = 1000  # points at which the databases crash as often as the long form promises
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.faults", description="Kill crawls and prove the rows.")
-    parser.add_argument("--points", type=int, default=1000, metavar="N", help="kill points (default 1000)")
+    parser.add_argument("--points", type=int, default=WHOLE, metavar="N", help="kill points (default 1000)")
     parser.add_argument("--minutes", type=float, default=60.0, metavar="M", help="stop after so many (default 60)")
     options = parser.parse_args()
     if not injection.available():
         print("strace is not installed; the kills by system call cannot be run", file=sys.stderr)
         return 2
     begun, seconds = time.monotonic(), options.minutes * 60
-    through = options.points * 3 // 10
-    with tempfile.TemporaryDirectory(prefix="faults-") as folder, ThreadPoolExecutor(HOUSES) as beside:
-        each = (through // HOUSES, PER_RUN, begun + seconds, True)
-        futures = [beside.submit(through_rq.kill_runs, *each) for _ in range(HOUSES)]
-        figures = _by_system_call(Path(folder), options.points - through, seconds)
-        kills = through_rq.together([future.result() for future in futures])
-    return _report(figures, kills, time.monotonic() - begun)
+    deadline = begun + seconds
+    with tempfile.TemporaryDirectory(prefix="faults-") as above, ThreadPoolExecutor(HOUSES + 1) as beside:
+        folder, share = Path(above), min(1.0, options.points / WHOLE)
+        each = (round(options.points * THROUGH_RQ / HOUSES), PER_RUN, deadline, True)
+        houses = [beside.submit(through_rq.kill_runs, *each) for _ in range(HOUSES)]
+        (folder / "databases").mkdir()
+        crashes = beside.submit(long_databases.play, folder / "databases", share, deadline)
+        figures = _by_system_call(folder, options.points, seconds)
+        kills = through_rq.together([house.result() for house in houses])
+        databases = crashes.result()
+    return _report(figures, kills, databases, time.monotonic() - begun)
 
 
-def _by_system_call(folder: Path, points: int, seconds: float) -> series.Figures:
+def _by_system_call(folder: Path, points: int, seconds: float) -> Figures:
     wanted = {name: round(points * share) for name, share in SHARES.items()}
-    left = points - sum(wanted.values())
-    return series.play(folder, wanted, errors=left // 3, doubles=left // 3, seconds=seconds)
+    return series.play(folder, wanted, errors=round(points * ERRORS), doubles=round(points * DOUBLES), seconds=seconds)
 
 
-def _report(figures: series.Figures, kills: Kills, seconds: float) -> int:
-    faults = figures.faults + kills.figures.faults
-    print(figures.table(), "\n", sep="")
-    print(kills.table(), "\n", sep="")
-    counted = figures.in_time + kills.figures.in_time
-    print(f"{counted} kill points that count, in {seconds / 60:.0f} minutes; {len(faults)} faults")
+def _report(figures: Figures, kills: Kills, databases: Figures, seconds: float) -> int:
+    faults = figures.faults + kills.figures.faults + databases.faults
+    for title, table in (
+        ("By system call", figures.table()),
+        ("Through RQ", kills.table()),
+        ("Databases", databases.table()),
+    ):
+        print(f"{title}\n{table}\n")
+    counted = {"by system call": figures.in_time, "through RQ": kills.figures.in_time, "databases": databases.in_time}
+    told = ", ".join(f"{number} {name}" for name, number in counted.items())
+    print(
+        f"{sum(counted.values())} kill points that count ({told}), in {seconds / 60:.0f} minutes; {len(faults)} faults"
+    )
     print(*faults, sep="\n")
     return 1 if faults else 0
 

@@ -7,7 +7,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ BASE = Path(__file__).resolve().parent.parent.parent
 @dataclass
 class House:
     var: Path
+    databases: dict[str, str] = field(default_factory=dict)  # further settings: CLEARINGHOUSE_DB… and its address
 
     @property
     def environment(self) -> dict[str, str]:
@@ -26,6 +27,7 @@ class House:
             "CLEARINGHOUSE_ALLOWED_NETWORKS": "127.0.0.0/8",
             "CLEARINGHOUSE_ALLOWED_PORTS": "1-65535",
             "CLEARINGHOUSE_LOG_LEVEL": "ERROR",
+            **self.databases,
         }
 
     def command(self, *arguments: str) -> list[str]:

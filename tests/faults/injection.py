@@ -18,6 +18,7 @@ SYSCALLS = ("fdatasync", "pwrite64", "connect", "recvfrom")
 PATIENCE = 60.0
 ORPHANS = 10.0
 KILL = "signal=SIGKILL"
+FILLING = 8  # commits before the first request that fill the queues
 
 
 def available() -> bool:
@@ -96,4 +97,4 @@ def _counts(log: Path, port: int) -> dict[str, tuple[int, int]]:
             first = dict(counted)
         counted[name] += 1
     # Before the first request stand the commits that filled the queues: they belong to the crawl.
-    return {name: (max(1, first.get(name, 0) - 8), counted[name] - counted[name] // 25) for name in SYSCALLS}
+    return {name: (max(1, first.get(name, 0) - FILLING), counted[name] - counted[name] // 25) for name in SYSCALLS}

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.faults import proof
+from tests.faults import injection, proof
 from tests.faults.house import BASE
 from tests.faults.injection import Injection
 from tests.faults.lane import Case, Lane, Outcome, Verdicts, lanes
@@ -150,12 +150,24 @@ def play(folder: Path, wanted: dict[str, int], errors: int, doubles: int, second
     with lanes(folder, LANES) as made:
         calm, counts = made[0].measure()
         at_least = sum(wanted.values()) + errors + 2 * doubles
-        deck = Deck(plan(counts, wanted, errors, doubles), _kills("pwrite64", *counts["pwrite64"]), at_least, seconds)
-        threads = [threading.Thread(target=_run, args=(lane, calm, deck)) for lane in made]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        more = _kills("pwrite64", *counts["pwrite64"])
+        return _play(made, calm, Deck(plan(counts, wanted, errors, doubles), more, at_least, seconds))
+
+
+def play_initializer(folder: Path) -> Figures:
+    """A kill at each flush up to the first request: the run, the excursions, one queue after the other."""
+    with lanes(folder, LANES) as made:
+        calm, counts = made[0].measure()
+        cases = [Case((Injection("fdatasync", at),)) for at in range(1, counts["fdatasync"][0] + injection.FILLING + 1)]
+        return _play(made, calm, Deck(cases, iter(()), 0, 1e9))
+
+
+def _play(made: list[Lane], calm: Verdicts, deck: Deck) -> Figures:
+    threads = [threading.Thread(target=_run, args=(lane, calm, deck)) for lane in made]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
     return deck.figures
 
 

@@ -276,7 +276,11 @@ def kill_runs(points: int, most: int, deadline: float, asleep: bool = False) -> 
         phases = itertools.cycle([*crowd.blows, *crowd.blows, *([ASLEEP] if asleep else [])])
         struck, document = 0, 1
         while struck < points and document < documents and time.monotonic() < deadline:
-            struck += crawl(crowd, (document, document + 1), kills, phases, min(most, points - struck))
+            try:
+                struck += crawl(crowd, (document, document + 1), kills, phases, min(most, points - struck))
+            except AssertionError as error:
+                kills.figures.faults.append(f"documents {document} and {document + 1}: {error}")
+                break
             document += 2
     return kills
 

@@ -5,7 +5,7 @@ from tests.house.tree import Module, circles, imports, modules
 MODELS_MAY_USE = {
     "clearinghouse.records",
     "clearinghouse.databases",
-    "clearinghouse.digests",
+    "clearinghouse.columns",
     "clearinghouse.published.types",
 }
 

@@ -11,7 +11,7 @@ from clearinghouse.audit.models import Entry
 from clearinghouse.library import services
 from clearinghouse.library.models import Document, DocumentStatus, Field, Project, Sheet
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.django_db(databases="__all__")
 BASE = "/settings/admin/"
 TABLES = {
     "library.document", "library.documentstatus", "library.field", "library.fieldtype", "library.project",

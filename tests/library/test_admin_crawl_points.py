@@ -15,7 +15,7 @@ from clearinghouse.library.models import Document
 from crawlpoints import queries, services
 from crawlpoints.models import CrawlPoint, CrawlPointLink, ExcludeUrl
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.django_db(databases="__all__")
 BASE = "/settings/admin/crawlpoints/"
 CANARY = "C4n4ry-päss word"
 

@@ -3,13 +3,14 @@
 from typing import Any
 
 import pytest
+from django.db import transaction
 
 from clearinghouse.audit import services as audit
 from clearinghouse.audit.models import Entry
 from clearinghouse.library.models import Document, Project
 from clearinghouse.records import acting_as
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.django_db(databases="__all__")
 CANARY = "C4n4ry-password"
 
 
@@ -65,3 +66,30 @@ def test_an_entry_is_never_changed_and_never_deleted(document: Document) -> None
         entry.save()
     with pytest.raises(TypeError):
         entry.delete()
+
+
+def test_no_way_of_the_orm_changes_or_deletes_an_entry(document: Document, django_user_model: Any) -> None:
+    """Threat T34: also not in bulk, and not behind the back of save()."""
+    entry = audit.record("change", document, "Changed", before={"a": 1}, after={"a": 2})
+    entry.sentence = "Forged"
+    every = Entry.objects.all()
+    ways = [
+        entry.save,
+        entry.delete,
+        lambda: every.update(sentence="Forged"),
+        lambda: every.filter(pk=entry.pk).delete(),
+        lambda: Entry.objects.bulk_update([entry], ["sentence"]),
+        lambda: Entry.objects.update_or_create(pk=entry.pk, defaults={"sentence": "Forged"}),
+        lambda: Entry.objects.bulk_create(
+            [entry], update_conflicts=True, unique_fields=["id"], update_fields=["sentence"]
+        ),
+        lambda: Entry._base_manager.update(sentence="Forged"),
+        lambda: Entry._default_manager.all().delete(),
+        lambda: every._raw_delete("default"),
+        lambda: entry.save_base(force_update=True),
+    ]
+    for number, way in enumerate(ways):
+        with pytest.raises(TypeError), transaction.atomic():
+            way()
+            pytest.fail(f"way {number} went through")
+    assert Entry.objects.get(pk=entry.pk).sentence == "Changed"

@@ -14,7 +14,7 @@ from clearinghouse.library import services
 from clearinghouse.library.models import CRAWL_POINTS, Document, DocumentStatus, Field, FieldType, Project
 from clearinghouse.records import StaleRecord, acting_as
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.django_db(databases="__all__")
 
 
 def test_a_new_document_has_a_cover_sheet_and_a_field_for_its_crawl_points() -> None:

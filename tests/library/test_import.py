@@ -12,7 +12,7 @@ from clearinghouse.library import importing, services
 from clearinghouse.library.csv_lines import Unreadable, read
 from clearinghouse.library.models import Document
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.django_db(databases="__all__")
 HEAD = "title,project,public,assigned_to,status,web_address\n"
 
 

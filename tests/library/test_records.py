@@ -30,6 +30,18 @@ def test_a_stale_save_raises_and_the_first_save_stands() -> None:
     assert Project.objects.get().name == "theirs"
 
 
+def test_a_stale_save_leaves_the_transaction_around_it_usable() -> None:
+    Project.objects.create(name="a")
+    mine, theirs = Project.objects.get(), Project.objects.get()
+    theirs.save()
+    with transaction.atomic():
+        FieldType.objects.create(name="kept")
+        with pytest.raises(StaleRecord):
+            mine.save()
+        assert FieldType.objects.filter(name="kept").exists()
+    assert FieldType.objects.filter(name="kept").exists()
+
+
 def test_a_stale_delete_raises_too() -> None:
     Project.objects.create(name="a")
     mine, theirs = Project.objects.get(), Project.objects.get()

@@ -10,7 +10,7 @@ from clearinghouse.audit.models import Entry
 from clearinghouse.library import services
 from clearinghouse.library.models import Document, Project, Sheet
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.django_db(databases="__all__")
 
 
 @pytest.fixture

@@ -2,76 +2,97 @@
 
 import argparse
 import io
+import json
 import os
+import subprocess
 import sys
 import time
-from collections import Counter
-from typing import TYPE_CHECKING
+from pathlib import Path
 
-if TYPE_CHECKING:
-    from .compare import Result
+from tests.oracle.figures import Figures
 
-os.environ.setdefault("DJANGO_SETTINGS_MODULE", "tests.settings")
-os.environ.setdefault("CLEARINGHOUSE_LOG_LEVEL", "ERROR")
+BASE = Path(__file__).resolve().parents[2]
+FIGURES = "figures: "  # begins the last line of a lane
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.oracle", description=__doc__)
-    parser.add_argument("--graphs", type=int, default=100)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--only", type=int, help="one graph by its own seed")
+    parser.add_argument("--graphs", type=int, default=100, metavar="N", help="how many (default 100)")
+    parser.add_argument("--seed", type=int, default=1, metavar="S", help="another seed, other graphs (default 1)")
+    parser.add_argument("--lanes", type=int, default=2, metavar="L", help="processes beside each other (default 2)")
+    parser.add_argument("--only", type=int, metavar="SEED", help="one graph by its own seed")
+    parser.add_argument("--lane", type=int, help=argparse.SUPPRESS)
     options = parser.parse_args()
+    if options.only is not None:
+        return _told(examine([options.only]))
+    seeds = [options.seed * 1_000_000 + number for number in range(options.graphs)]
+    if options.lane is not None:
+        found, _ = examine(seeds[options.lane :: options.lanes])
+        print(FIGURES + json.dumps(found.as_json()))
+        return 0
+    return _told(_in_lanes(options.lanes))
+
+
+def _told(found: tuple[Figures, float]) -> int:
+    figures, seconds = found
+    print(figures.table(seconds))
+    return 1 if figures.differ or not figures.sizes else 0
+
+
+def _in_lanes(lanes: int) -> tuple[Figures, float]:
+    """Each lane is a process with databases of its own; what it finds is printed at once."""
+    began, figures = time.monotonic(), Figures()
+    command = [sys.executable, "-m", "tests.oracle", *sys.argv[1:], "--lanes", str(lanes)]
+    processes = [
+        subprocess.Popen([*command, "--lane", str(lane)], cwd=BASE, stdout=subprocess.PIPE, text=True)
+        for lane in range(lanes)
+    ]
+    try:
+        for process in processes:
+            figures.take(_heard(process))
+    finally:
+        for process in processes:
+            process.kill()
+            process.wait()
+    return figures, time.monotonic() - began
+
+
+def _heard(process: "subprocess.Popen[str]") -> dict[str, object]:
+    assert process.stdout
+    told = ""
+    for line in process.stdout:
+        if line.startswith(FIGURES):
+            told = line.removeprefix(FIGURES)
+        else:
+            print(line, end="", flush=True)
+    if process.wait() or not told:
+        raise SystemExit(f"a lane broke: exit {process.returncode}")  # its own words stand on stderr
+    found: dict[str, object] = json.loads(told)
+    return found
+
+
+def examine(seeds: list[int]) -> tuple[Figures, float]:
     _prepare()
-    from .compare import examine
+    from .compare import examine as compare
 
-    seeds = [options.only] if options.only is not None else _seeds(options.seed, options.graphs)
-    began = time.monotonic()
-    results: list[Result] = []
+    began, figures = time.monotonic(), Figures()
     for seed in seeds:
-        results.append(examine(seed))
-        for sentence in results[-1].differences[:12]:
+        result = compare(seed)
+        figures.add(result)
+        for sentence in result.differences[:12]:
             print(f"graph {seed}: {sentence}", flush=True)
-    print(distribution(results, time.monotonic() - began))
-    return 1 if any(result.differences for result in results) else 0
-
-
-def _seeds(seed: int, graphs: int) -> list[int]:
-    return [seed * 1_000_000 + number for number in range(graphs)]
+    return figures, time.monotonic() - began
 
 
 def _prepare() -> None:
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "tests.settings")
+    os.environ.setdefault("CLEARINGHOUSE_LOG_LEVEL", "ERROR")
     import django
 
     django.setup()
     from django.core.management import call_command
 
     call_command("prepare", verbosity=0, stdout=io.StringIO())
-
-
-def distribution(results: "list[Result]", seconds: float) -> str:
-    """The graphs by kind: what a figure of differences is worth."""
-    counted = Counter[str]()
-    for result in results:
-        world = result.world
-        documents = world.documents
-        counted["redirects"] += result.redirects
-        counted["several crawl points"] += any(len(document.points) > 1 for document in documents)
-        counted["several documents"] += len(documents) > 1
-        counted["several instances"] += world.instances > 1
-        counted["killed and resumed"] += result.killed > 0
-        counted["maxima"] += world.limited
-        counted["excludes"] += any(document.excludes for document in documents)
-        counted["failures"] += any(node.status >= 400 for node in world.nodes.values())
-        counted["robots.txt"] += bool(world.robots)
-        counted["nofollow"] += any(n.nofollow or any(link[1] for link in n.links) for n in world.nodes.values())
-        counted["crawled twice"] += world.twice
-    sizes = sorted(len(result.world.nodes) for result in results)
-    lines = [f"{name:<22} {count:>5}  {count / len(results):4.0%}" for name, count in counted.items()]
-    lines.insert(0, f"{'graphs':<22} {len(results):>5}  pages {sizes[0]}..{sizes[-1]}, median {sizes[len(sizes) // 2]}")
-    lines.append(f"{'kills':<22} {sum(result.killed for result in results):>5}")
-    lines.append(f"{'URLs compared':<22} {sum(result.urls for result in results):>5}")
-    lines.append(f"{'graphs that differ':<22} {sum(bool(r.differences) for r in results):>5}  in {seconds:.0f} s")
-    return "\n".join(lines)
 
 
 if __name__ == "__main__":

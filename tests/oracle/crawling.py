@@ -57,7 +57,7 @@ def crawl(documents: list[Snapshot], instances: int, kills: list[int]) -> tuple[
     kills, killed, deadline = list(kills), 0, time.monotonic() + LONGEST
     for _ in range(MOST_PROCESSES):
         children = [_fork(run, kills.pop() if kills else 0) for _ in range(max(1, instances))]
-        killed += sum(_ended(child, deadline) for child in children)
+        killed += _ended(children, deadline)
         run.refresh_from_db()
         if run.finished_at:
             return run, killed
@@ -86,28 +86,39 @@ def _fork(run: Run, kill_at: int) -> int:
 
 def _die_at(number: int) -> None:
     """kill -9 of this process at its n-th write of rows, in the middle of that transaction."""
-    insert, left = sql.insert, [number]
+    write, left = sql.execute_many, [number]
 
     def dying(*arguments: object, **options: object) -> None:
         left[0] -= 1
         if not left[0]:
             os.kill(os.getpid(), signal.SIGKILL)
-        insert(*arguments, **options)  # type: ignore[arg-type]
+        write(*arguments, **options)  # type: ignore[arg-type]
 
-    sql.insert = dying
+    sql.execute_many = dying
 
 
-def _ended(child: int, deadline: float) -> int:
-    """1 when it was killed, 0 when it ended by itself."""
-    while True:
-        done, status = os.waitpid(child, os.WNOHANG)
-        if done:
-            break
-        if time.monotonic() > deadline:
+def _ended(children: list[int], deadline: float) -> int:
+    """How many of them were killed. Whoever ends is reaped at once: a rival must see that a dead process is gone."""
+    living, killed = set(children), 0
+    try:
+        while living:
+            done, status = os.waitpid(-1, os.WNOHANG)
+            if done in living:
+                living.remove(done)
+                killed += _killed(status)
+            elif time.monotonic() > deadline:
+                raise Broken("the crawl did not end")
+            elif not done:
+                time.sleep(0.005)
+    finally:
+        for child in living:
             os.kill(child, signal.SIGKILL)
             os.waitpid(child, 0)
-            raise Broken("the crawl did not end")
-        time.sleep(0.005)
+    return killed
+
+
+def _killed(status: int) -> int:
+    """1 when it was killed, 0 when it ended by itself."""
     if os.WIFSIGNALED(status):
         return int(os.WTERMSIG(status) == signal.SIGKILL)
     if os.WEXITSTATUS(status):

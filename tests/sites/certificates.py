@@ -19,7 +19,8 @@ class Authority:
     digest: bytes  # of the certificate: what RFC 5929 binds a password to
 
 
-def make(folder: Path) -> Authority:
+def make(folder: Path, days: int = 1) -> Authority:
+    """Good for so many days from now on; a negative number makes one that is over."""
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "127.0.0.1")])
     now = datetime.now(UTC)
@@ -29,8 +30,8 @@ def make(folder: Path) -> Authority:
         .issuer_name(name)
         .public_key(key.public_key())
         .serial_number(1)
-        .not_valid_before(now - timedelta(days=1))
-        .not_valid_after(now + timedelta(days=1))
+        .not_valid_before(now - timedelta(days=9))
+        .not_valid_after(now + timedelta(days=days))
         .add_extension(x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]), False)
         .add_extension(x509.BasicConstraints(ca=True, path_length=0), True)
         .sign(key, hashes.SHA256())

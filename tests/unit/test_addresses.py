@@ -215,6 +215,16 @@ def test_host_names_as_the_web_platform_tests_say() -> None:
     assert len(rows) == 87
 
 
+def test_international_host_names_as_unicode_says() -> None:
+    """All that have a host: "https:///x" is the host x, by the standard for addresses."""
+    rows = vectors.cases("wpt-url", "IdnaTestV2.json") + vectors.cases("wpt-url", "IdnaTestV2-removed.json")
+    rows = [row for row in rows if row["input"]]
+    for row in rows:
+        address = parse(f"https://{row['input']}/x")
+        assert (address.host if isinstance(address, Address) else None) == row["output"], row
+    assert len(rows) == 2690
+
+
 def test_relative_addresses_as_rfc_3986_says() -> None:
     for row in vectors.cases("rfc", "rfc3986-5.4.json"):
         found = resolve(row["base"], row["ref"])

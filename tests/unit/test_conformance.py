@@ -1,20 +1,17 @@
 """Fetching and reading judged by vectors that others wrote."""
 
-import base64
 import hashlib
 import re
 from collections.abc import Iterator
 from itertools import product
-from typing import Any
 
 import pytest
 
 from clearinghouse.addresses import Address
 from clearinghouse.addresses.parse import parse, resolve
-from crawler import extract
 from crawler.extract.mime import content_type, parse_mime_type
 from crawler.extract.refresh import parse_refresh
-from crawler.values import Credentials, Extracted, Fetched, Request
+from crawler.values import Credentials, Fetched
 from tests.sites.misbehaving import Asked, Page, Site, page, raw
 from tests.unit import vectors
 from tests.unit.test_fetch import fetch_all, request
@@ -58,6 +55,15 @@ def test_meta_refresh() -> None:
             assert (found[0], resolve(here, found[1])) == (expected[0], target), row
 
 
+# RFC 9112 allows what this table calls a network error: a reason phrase and a header's value may hold a colon or begin
+# with a space (the file of "SP after-num" has the very bytes of "SP before-reason", which the table calls valid). All
+# eight say the length of their body, and it is that long: nothing cut is taken for whole.
+_LEGAL_HTTP = {
+    "SP after-num", "COLON before-reason", "COLON after-reason", "COLON in-name", "COLON before-colon",
+    "COLON after-colon", "COLON in-value", "COLON after-value",
+}  # fmt: skip
+
+
 def test_malformed_answers_never_crash_or_hang_and_nothing_cut_counts_as_whole(site: Site) -> None:
     rows = [row for row in vectors.cases("wpt-http", "h1-parsing.json") if row["have_file"]]
     folder = vectors.folder("wpt-http") / "h1-parsing"
@@ -66,10 +72,11 @@ def test_malformed_answers_never_crash_or_hang_and_nothing_cut_counts_as_whole(s
     answers = fetch_everything(site)
     for row in rows:
         answer = answers["/" + row["file"]]
-        if row["fetch"] == "Valid":
-            assert (answer.status, answer.reason) == (200, ""), row
-        elif answer.reason == "":
-            assert len(answer.body) == int(answer.header("content-length") or -1), row
+        usable = row["fetch"] == "Valid" or f"{row['char']} {row['position']}" in _LEGAL_HTTP
+        assert (answer.reason == "") is usable, (row, answer.reason, answer.detail)
+        if usable:
+            assert (answer.status, answer.body) == (200, b"Test."), row
+    assert len(rows) == 102
 
 
 def test_content_lengths(site: Site) -> None:
@@ -161,49 +168,3 @@ def test_redirects_to_other_schemes_are_no_addresses_of_ours() -> None:
     for row in vectors.table("scrapy", "redirect.json")["schemes"]:
         address = parse(resolve(row["from"], row["location"]))
         assert (address.href if isinstance(address, Address) else None) == row["target"], row
-
-
-# Options of Scrapy's extractor that mean something to a reader which keeps every link; the others choose elements
-# or attributes that are no links in HTML, sort queries, or call Python.
-_EQUAL_OPTIONS = {"allow", "deny", "allow_domains", "deny_domains", "unique", "strip", "restrict_text"}
-
-
-def _chosen(options: dict[str, Any], url: str, text: str) -> bool:
-    def some(name: str, test: Any) -> bool:
-        values = options.get(name) or []
-        return any(test(value) for value in ([values] if isinstance(values, str) else values))
-
-    host = url.split("/")[2]
-    return (
-        ("allow" not in options or some("allow", lambda value: re.search(value, url)))
-        and not some("deny", lambda value: re.search(value, url))
-        and ("allow_domains" not in options or some("allow_domains", host.endswith))
-        and not some("deny_domains", host.endswith)
-        and ("restrict_text" not in options or some("restrict_text", lambda value: re.search(value, text)))
-    )
-
-
-def test_links_of_scrapy_under_equal_options() -> None:
-    judged = 0
-    for row in vectors.cases("scrapy", "linkextractor.json"):
-        if not set(row["extractor"]) <= _EQUAL_OPTIONS:
-            continue
-        address = parse(row["url"])
-        assert isinstance(address, Address)
-        kind = f"text/html; charset={row['encoding']}"
-        answer = Fetched(Request(row["url"], address), 200, [("content-type", kind)], base64.b64decode(row["body_b64"]))
-        found = extract.read(answer, address)
-        assert isinstance(found, Extracted)
-        expected = {resolve(row["url"], link["url"]) for link in row["links"]}
-        expected = {url for url in expected if url.startswith("http")}
-        ours = {
-            link.url
-            for link in found.links
-            if isinstance(parse(link.url), Address) and _chosen(row["extractor"], link.url, link.anchor)
-        }
-        assert ours - _IGNORED_BY_SCRAPY == expected, row["test"]
-        judged += 1
-    assert judged == 27
-
-
-_IGNORED_BY_SCRAPY = {"http://example.org/photo.jpg"}  # its list of endings; we ask the server for the type

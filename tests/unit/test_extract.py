@@ -14,6 +14,7 @@ from clearinghouse.addresses.parse import parse
 from clearinghouse.published import types
 from crawler import extract
 from crawler.extract import documents
+from crawler.extract import page as reading
 from crawler.values import Extracted, Fetched, Link, Request
 from tests.unit import vectors
 
@@ -33,7 +34,7 @@ def read_or_refuse(body: bytes | str, kind: str, url: str = URL, *headers: tuple
     assert isinstance(address, Address)
     data = body.encode() if isinstance(body, str) else body
     given = [("content-type", kind)] if kind else []
-    return extract.read(Fetched(Request(url, address), 200, [*given, *headers], data), address)
+    return reading.read(Fetched(Request(url, address), 200, [*given, *headers], data), address)
 
 
 def urls(page: Extracted) -> list[str]:

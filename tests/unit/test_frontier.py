@@ -4,6 +4,7 @@ The oracle below computes it by repeating the rules until nothing changes; the f
 """
 
 import random
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import pytest
@@ -77,7 +78,7 @@ def crawl(graph: Graph, snapshot: Snapshot, rnd: random.Random) -> tuple[Frontie
             waiting.append(item.url)
         frontier.fresh = []
 
-    def expand(url: str, ways: list[reach.Way]) -> None:
+    def expand(url: str, ways: Sequence[reach.Way]) -> None:
         key = digest_of(url)
         if not ways:
             return

@@ -48,6 +48,18 @@ def test_sitemaps_are_shown() -> None:
 
 
 def test_decisions_of_protego() -> None:
-    rows = [row for row in vectors.cases("protego", "vectors.json") if row["fn"] == "can_fetch"]
-    right = sum(Robots(row["robots"], row["args"][1]).allowed(row["args"][0])[0] == row["result"] for row in rows)
-    assert right == len(rows) == 378
+    """387 of its 388 calls; the one left asks for Host, a word of one search engine that we do not read."""
+    judged = 0
+    for row in vectors.cases("protego", "vectors.json"):
+        asked, given = row["fn"], row["args"]
+        if asked == "can_fetch":
+            found: object = Robots(row["robots"], given[1]).allowed(given[0])[0]
+        elif asked == "crawl_delay":
+            found = Robots(row["robots"], given[0]).crawl_delay
+        elif asked == "sitemaps":
+            found = Robots(row["robots"]).sitemaps
+        else:
+            continue
+        assert found == row["result"], row
+        judged += 1
+    assert judged == 387

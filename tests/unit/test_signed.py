@@ -105,6 +105,12 @@ def test_nonsense_instead_of_a_handshake_is_a_refusal(site: Site, fetcher: Fetch
 
 
 BAD = {
+    "half a head": (raw(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 9\r\n"), "cut_short"),
+    "a line that hides the length": (
+        raw(b"HTTP/1.1 200 OK\r\nX\xc3 y\r\nContent-Length: 9\r\n\r\nabc"),
+        "bad_response",
+    ),
+    "unknown framing": (raw(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: x\r\n\r\nabc"), "bad_response"),
     "short": (raw(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 9\r\n\r\nabc"), "cut_short"),
     "nothing": (raw(b""), "connect_failed"),
     "nonsense": (raw(b"SSH-2.0-OpenSSH\r\n\r\n"), "bad_response"),

@@ -188,6 +188,16 @@ def clock(moment: datetime | None) -> SafeString:
 
 
 @register.simple_tag
+def coming(moment: datetime | None) -> SafeString:
+    """Sun 02:00 within a week, else with the date."""
+    if moment is None:
+        return NOTHING
+    local = timezone.localtime(moment)
+    near = 0 <= (local.date() - timezone.localdate()).days < 7
+    return _time(moment, f"{local:%a %H:%M}") if near else when(moment)
+
+
+@register.simple_tag
 def ago(moment: datetime | None) -> SafeString:
     """6 days ago."""
     return NOTHING if moment is None else _time(moment, age(moment))

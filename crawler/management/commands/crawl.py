@@ -11,13 +11,13 @@ from django.core.management.base import CommandParser
 
 from clearinghouse import env
 from clearinghouse.commands import FAILED, NEEDS_DECISION, WRONG_USE, Command, Stop
-from crawler import instances, intake
+from crawler import instances, intake, surroundings
 from crawler.errors import AllBusy, NothingToCrawl
-from crawler.hosts import SPEEDS
 from crawler.initializer import initialize
 from crawler.instance import Crawl
 from crawler.models import OPEN_STATES, Excursion, Instance, Run, State
 from crawler.queries.results import run_result
+from crawler.speeds import SPEEDS
 
 GOOD_ENDS = {State.FINISHED, State.FINISHED_AT_LIMIT}
 
@@ -72,7 +72,7 @@ class Command(Command):
 
     def _resumed(self, which: str) -> Run:
         runs = (
-            Run.objects.order_by("-id") if which == "last" else Run.objects.filter(pk=which if which.isdigit() else 0)
+            Run.objects.order_by("-id") if which == "last" else Run.objects.filter(pk=which if which.isdecimal() else 0)
         )
         run = runs.first()
         if run is None:
@@ -99,6 +99,10 @@ class Command(Command):
                 helper.send_signal(signal.SIGTERM)
             for helper in helpers:
                 helper.wait(timeout=15)
+
+    def run_from_argv(self, argv: list[str]) -> None:
+        surroundings.step_back()
+        super().run_from_argv(argv)
 
     def _serve(self, run: Run, show: bool) -> None:
         row = run.driver if not self._joined(run) else None

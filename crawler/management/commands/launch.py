@@ -8,7 +8,7 @@ from clearinghouse import env
 from clearinghouse.commands import NEEDS_DECISION, WRONG_USE, Command, Stop
 from crawler import control, intake
 from crawler.errors import AllBusy, NothingToCrawl
-from crawler.hosts import SPEEDS
+from crawler.speeds import SPEEDS
 
 
 class Command(Command):

@@ -7,6 +7,7 @@ from clearinghouse.commands import NEEDS_DECISION, Stop
 from clearinghouse.commands import Command as Base
 from clearinghouse.databases import TARGETS
 from clearinghouse.records import actor
+from crawler import surroundings
 from crawler.errors import WrongMoment
 from crawler.models import Propagation
 from crawler.propagation import claim, services
@@ -24,6 +25,10 @@ class Command(Base):
             "--accept-loss", action="append", type=int, default=[], metavar="DOC",
             help="this document may lose more than 20%% of its pages (repeatable)",
         )  # fmt: skip
+
+    def run_from_argv(self, argv: list[str]) -> None:
+        surroundings.step_back()
+        super().run_from_argv(argv)
 
     def work(self, **options: Any) -> dict[str, Any]:
         continued = self._continue()

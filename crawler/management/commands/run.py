@@ -7,9 +7,9 @@ from django.core.management.base import CommandParser
 from clearinghouse.commands import WRONG_USE, Command, Stop
 from crawler import control
 from crawler.errors import WrongMoment
-from crawler.hosts import SPEEDS
 from crawler.models import Run
 from crawler.queries.results import run_result
+from crawler.speeds import SPEEDS
 
 BY = "command run"
 ORDERS = {"pause": control.pause, "resume": control.resume, "stop": control.stop, "cancel": control.cancel}

@@ -170,3 +170,17 @@ def test_a_form_filled_in_wrongly_keeps_its_entries(
     assert answer.status_code == 422 and Excursion.objects.count() == 0
     assert message in page.xpath("//*[@class='problem']")[0].text_content()
     assert page.xpath("//input[@name='note']/@value") == ["Kept <words>"]
+
+
+def test_who_may_not_stop_a_run_may_ask_for_it(
+    signed_in: SignedIn, client: Client, editor: Any, stranger: Any, administrator: Any, document: Document
+) -> None:
+    run = make_run(document)
+    door = f"/crawls/{run.pk}/ask/"
+    assert "Ask to stop" in signed_in(editor).get(f"/crawls/{run.pk}/").content.decode()
+    signed_in(editor).post(door)
+    assert "editor asks to stop this run" in signed_in(administrator).get(f"/crawls/{run.pk}/").content.decode()
+    run.refresh_from_db()
+    assert run.control == ""
+    assert signed_in(stranger).post(door).status_code == 404 and signed_in(editor).get(door).status_code == 405
+    assert client.post(door)["Location"].startswith("/sign-in/")

@@ -17,7 +17,8 @@ from .rows import make_run
 
 pytestmark = pytest.mark.django_db(databases=["default", "webcrawl", "primary", "backup"])
 SignedIn = Callable[[Any], Client]
-TABS = ["", "pages/", "urls/", "urls/?reason=outside_root&why={why}", "errors/", "log/", "settings/", "live?since=x"]
+TABS = ["", "pages/", "urls/", "urls/?reason=outside_root&why={why}", "errors/", "errors/?list=all", "log/",
+        "settings/", "hosts/", "tree/", "live?since=x"]  # fmt: skip
 
 
 def queries(browser: Client, path: str) -> int:
@@ -36,6 +37,7 @@ def test_twice_the_run_the_same_queries(
     signed_in: SignedIn, request: Any, who: str, project: Any, document: Document, editor: Any
 ) -> None:
     browser = signed_in(request.getfixturevalue(who))
+    make_run(document, state="finished", queued=0)
     small = make_run(document, state="finished", queued=0)
     more = [services.add_document(f"Document {number}", project=project.name) for number in range(6)]
     for one in more:

@@ -40,10 +40,12 @@ def rows_in(page: Any) -> int:
 def test_each_count_opens_as_many_rows(signed_in: SignedIn, request: Any, who: str, which: str) -> None:
     run: Run = request.getfixturevalue(which)
     browser = signed_in(request.getfixturevalue(who))
-    for tab in ("", "urls/"):
+    root = "https://quality.example.gov/"
+    below = [f"tree/?open={root}", f"tree/?folder={root}", f"tree/?folder={root}measures/&open={root}measures/deep/"]
+    for tab in ("", "urls/", "hosts/", "errors/", "changes/", "tree/", *below):
         here = f"/crawls/{run.pk}/{tab}"
         found = doors(html.fromstring(browser.get(here).content))
-        assert len(found) > 7
+        assert len(found) > (3 if tab else 7), tab
         for href, count in found:
             assert rows_in(open_door(browser, here, href)) == count, (here, href)
 

@@ -25,6 +25,12 @@ OF_A_RUN = [
     "errors/",
     "log/",
     "settings/",
+    "settings/?compare=1",
+    "log/?follow=1",
+    "hosts/",
+    "tree/",
+    "changes/",
+    "errors/?list=all",
     "live",
 ]
 COMMANDS = ["do/pause/", "do/resume/", "do/stop/", "cancel/", "speed/"]
@@ -32,8 +38,9 @@ COMMANDS = ["do/pause/", "do/resume/", "do/stop/", "cancel/", "speed/"]
 
 def paths(run: Run) -> list[str]:
     entry = LedgerEntry.objects.filter(excursion__run=run, version_id__isnull=False).first()
-    parts = ["text", "source", "metas", "out", "in"]
+    parts = ["text", "source", "metas", "out", "in", "versions"]
     of_page = [f"/crawls/{run.pk}/pages/{entry.pk}/?show={part}" for part in parts] if entry else []
+    of_page += [f"/crawls/{run.pk}/pages/{entry.pk}/copy"] if entry else []
     return [f"/crawls/{run.pk}/{path}" for path in OF_A_RUN] + of_page
 
 

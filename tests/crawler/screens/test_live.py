@@ -8,7 +8,10 @@ from django.test import Client
 from django.utils import timezone
 from lxml import html
 
-from crawler.models import Event, Excursion, Run, State
+from clearinghouse.digests import digest_of
+from crawler.instances import register
+from crawler.models import Event, Excursion, Host, HostService, Run, State
+from crawler.queries.counts import totals, totals_by_state
 from crawler.screens.live import Mark, milestone
 
 pytestmark = pytest.mark.django_db(databases=["default", "webcrawl", "primary", "backup"])
@@ -99,3 +102,32 @@ def test_screen_readers_hear_milestones_only() -> None:
     assert milestone(half, Mark("paused", 2, False, "b")) == "Paused"
     assert milestone(None, half) == ""
     assert Mark.read(half.text) == half and Mark.read("nonsense") is None
+
+
+def test_the_switch_is_remembered_by_the_browser(signed_in: SignedIn, administrator: Any, run: Run) -> None:
+    browser = signed_in(administrator)
+    browser.get(f"/crawls/{run.pk}/?live=off")
+    assert poll_address(browser.get(f"/crawls/{run.pk}/").content) == ""
+    browser.get(f"/crawls/{run.pk}/?live=on")
+    assert poll_address(browser.get(f"/crawls/{run.pk}/").content) != ""
+
+
+def test_the_sites_being_fetched_from_are_named_to_who_sees_the_whole_run(
+    signed_in: SignedIn, administrator: Any, editor: Any, run: Run
+) -> None:
+    host = Host.objects.create(key=digest_of("https://slow.example.gov"), origin="https://slow.example.gov")
+    HostService.objects.create(host=host, instance=register(run.pk), flying=3)
+    page = signed_in(administrator).get(f"/crawls/{run.pk}/").content.decode()
+    assert "https://slow.example.gov" in page and "3 requests" in page
+    assert "slow.example.gov" not in signed_in(editor).get(f"/crawls/{run.pk}/").content.decode()
+    Host.objects.update(wait_until=timezone.now().timestamp() + 90)
+    assert "asked to wait another 90 s" in signed_in(administrator).get(f"/crawls/{run.pk}/live").content.decode()
+
+
+def test_what_a_poll_counts_is_what_the_page_shows(run: Run) -> None:
+    everything = set(run.excursions.values_list("doc_id", flat=True))
+    plain, expressions = totals_by_state(run, None), totals_by_state(run, everything)
+    assert plain == expressions and set(plain) == {"running", "waiting", "finished"}
+    sums = totals(run)
+    for name in ("found", "queued", "pages", "redirected", "skipped", "failed", "documents"):
+        assert sum(getattr(one, name) for one in plain.values()) == getattr(sums, name), name

@@ -7,11 +7,14 @@ import pytest
 from django.test import Client
 from lxml import html
 
-from crawler.models import LedgerEntry, Run
+from clearinghouse.digests import digest_of
+from crawler.models import LedgerEntry, PageBody, PageVersion, Run
 from crawler.screens.trace import compare
+from crawler.screens.word_diff import difference
 
 pytestmark = pytest.mark.django_db(databases=["default", "webcrawl", "primary", "backup"])
 SignedIn = Callable[[Any], Client]
+TEST, POINTS = "Test with the current settings", "Crawl points of the document"
 
 
 def text_of(answer: Any) -> str:
@@ -96,3 +99,69 @@ def test_where_root_and_address_part() -> None:
     short = compare("https://a.org/measures/", "https://a.org/measures")
     assert short is not None and (short.root_hit, short.address_hit) == ("/", "")
     assert compare("https://a.org/", "https://a.org/x") is None
+
+
+def new_version(run: Run, text: str) -> LedgerEntry:
+    """The start page with the text it had and the one it has now."""
+    row = entry(run, "measures/")
+    now = PageVersion.objects.get(pk=row.version_id)
+    PageVersion.objects.filter(pk=now.pk).update(text="The risk adjusted 2023 rates of all hospitals")
+    old_id = now.pk
+    now.pk, now.text, now.digest = None, text, digest_of(text)
+    now.save(force_insert=True)
+    LedgerEntry.objects.filter(pk=row.pk).update(version_id=now.pk, previous_version_id=old_id)
+    return row
+
+
+def test_versions_are_compared_word_by_word(signed_in: SignedIn, editor: Any, run: Run) -> None:
+    row = new_version(run, "The risk adjusted 2025 rates of all <b>hospitals</b>")
+    answer = signed_in(editor).get(f"/crawls/{run.pk}/pages/{row.pk}/?show=versions")
+    page = html.fromstring(answer.content)
+    assert [part.text_content() for part in page.xpath("//ins")] == ["Added: 2025", "Added: <b>hospitals</b>"]
+    assert [part.text_content() for part in page.xpath("//del")] == ["Removed: 2023", "Removed: hospitals"]
+    assert len(page.xpath("//section[@aria-labelledby='part-h']//tbody/tr")) == 2
+
+
+def test_long_texts_are_compared_in_a_moment_and_alike_stretches_left_out() -> None:
+    words = [f"word{number}" for number in range(20_000)]
+    found = difference(" ".join(words), " ".join([*words[:9_000], "new", *words[9_000:]]))
+    assert (found.added, found.removed, found.complete) == (1, 0, True)
+    assert [piece.kind for piece in found.pieces] == ["left_out", "same", "added", "same", "left_out"]
+    assert not difference(" ".join(words), " ".join(words[::-1])).complete
+    assert difference("the same", "the  same").pieces == []
+
+
+def test_a_cached_copy_can_harm_nobody(signed_in: SignedIn, editor: Any, run: Run) -> None:
+    row = entry(run, "measures/")
+    version = PageVersion.objects.get(pk=row.version_id)
+    bad = b"<html><head><meta http-equiv=refresh content='0;url=//evil'></head><body><script>alert(1)</script>Hi"
+    PageBody.objects.filter(pk=version.digest).update(content=bad)
+    browser, address = signed_in(editor), f"/crawls/{run.pk}/pages/{row.pk}/copy"
+    answer = browser.get(address)
+    policy = answer["Content-Security-Policy"]
+    assert policy.startswith("sandbox;") and "allow-" not in policy and "default-src 'none'" in policy
+    assert answer["Content-Type"] == "text/html; charset=utf-8" and answer["X-Content-Type-Options"] == "nosniff"
+    assert answer["Referrer-Policy"] == "no-referrer" and b"Copy stored on" in answer.content
+    PageVersion.objects.filter(pk=version.pk).update(type_id=7, content_type="text/html")
+    answer = browser.get(address)
+    assert answer["Content-Type"] == "application/octet-stream" and "attachment" in answer["Content-Disposition"]
+    assert browser.get(f"/crawls/{run.pk}/pages/{entry(run, 'careers/').pk}/copy").status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("who", "ending", "offered"),
+    [
+        ("editor", "careers/", [TEST, "Add as crawl point", POINTS]),
+        ("editor", "1.html", [TEST, "Exclude", POINTS]),
+        ("reader", "careers/", [TEST, POINTS]),
+    ],
+)  # fmt: skip
+def test_what_can_be_done_about_an_address(
+    signed_in: SignedIn, request: Any, run: Run, who: str, ending: str, offered: list[str]
+) -> None:
+    browser = signed_in(request.getfixturevalue(who))
+    answer = browser.get(f"/crawls/{run.pk}/urls/?why=e{entry(run, ending).pk}")
+    links = html.fromstring(answer.content).xpath("//tr[@id='why']//a[contains(@class,'btn')]")
+    named = [link for link in links if link.text.strip() in offered]
+    assert [link.text.strip() for link in named] == offered
+    assert all(browser.get(link.get("href")).status_code == 200 for link in named)

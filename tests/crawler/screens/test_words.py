@@ -7,6 +7,7 @@ import pytest
 from django.utils.html import strip_tags
 
 from crawler.models import Run
+from crawler.queries.aftermath import Aftermath
 from crawler.queries.counts import Tallies, Totals
 from crawler.queries.pace import _pace
 from crawler.queries.results import run_result
@@ -90,3 +91,17 @@ def test_the_result_of_a_run_is_the_crawl_object(finished_run: Run) -> None:
     outcomes = sum(result[name] for name in ("queued", "crawled", "unchanged", "redirected"))
     assert result["found"] == outcomes + sum(result["skipped"].values()) + sum(result["failed"].values())
     assert result["seconds"] == pytest.approx(300, abs=5)
+
+
+@pytest.mark.parametrize(
+    ("aftermath", "ending"),
+    [
+        (Aftermath(), "."),
+        (Aftermath(since=206, changed=38, findings=2), ", 38 pages changed since run 206. 2 findings need attention."),
+        (Aftermath(since=206, changed=1, findings=1), ", 1 page changed since run 206. 1 finding needs attention."),
+        (Aftermath(since=206, findings=0), "."),
+    ],
+)  # fmt: skip
+def test_the_verdict_says_what_changed_and_what_needs_attention(aftermath: Aftermath, ending: str) -> None:
+    told = strip_tags(verdict(a_run("finished"), SUMS, 0, NOW, aftermath))
+    assert told == f"Finished in 27 min: 405 pages stored from 62 documents, 3 errors{ending}"

@@ -1,0 +1,30 @@
+"""Owns: which help page belongs to which screen. Does not: know the pages (crawler.screens.help shows them).
+
+Called by: context, for the link Help in the head of every page. A screen without a line leads to the first page.
+"""
+
+_NAMES = {
+    "in-tray": ("home", "my-notices"),
+    "documents": ("documents", "document", "document-edit", "document-new", "documents-import"),
+    "crawl-points": (
+        "crawl-points", "crawl-points-import", "exclude-urls", "exclude-urls-import", "document-history",
+        "crawl-points-bulk",
+    ),
+    "dialog": ("crawl-point-new", "crawl-point-edit", "crawl-point-look"),
+    "tester": ("crawl-points-test",),
+    "preview": ("previews", "preview"),
+    "launch": ("launch", "request-crawl"),
+    "runs": ("crawls", "run", "run-tab", "run-cancel", "run-compare", "run-compare-choose"),
+    "page": ("run-page",),
+    "findings": ("run-findings",),
+    "reports": ("reports", "report"),
+    "schedules": ("schedules",),
+    "search": ("search", "search-result"),
+    "propagation": ("propagation", "propagation-new", "propagation-board"),
+    "settings": (
+        "settings", "networks", "launching", "crawl-defaults", "notice-defaults", "projects", "project-edit", "people",
+        "person-new", "person-edit", "webhooks", "workers", "status", "error-log",
+    ),
+    "api-keys": ("api-keys", "api-docs"),
+}  # fmt: skip
+TOPICS = {name: topic for topic, names in _NAMES.items() for name in names}  # by the name of the URL

@@ -1,0 +1,75 @@
+"""Owns: crawl requests (asked by who may not launch, answered by who may) and who looks after which task.
+
+Does not: ask who may, crawl. Called by: the request screen, the In Tray.
+"""
+
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+
+from clearinghouse.audit import services as audit
+from clearinghouse.databases import WEBCRAWL
+from clearinghouse.library.models import Document
+
+from . import intake, schedules
+from .errors import WrongMoment
+from .models import CrawlRequest, Excursion, Run, TaskClaim
+
+ASKED_ALREADY = "A crawl of this document was requested already"
+
+
+def ask(document: Document, by: str, note: str = "") -> CrawlRequest:
+    """One waiting request for a document; WrongMoment when there is one, or when it is being crawled."""
+    if Excursion.objects.filter(doc_id=document.pk, unfinished=True).exists():
+        raise WrongMoment("This document is being crawled, or about to be")
+    request = CrawlRequest(
+        doc_id=document.pk, title=document.title, note=note[:500], asked_by=by, asked_at=timezone.now(),
+        open_for=document.pk,
+    )  # fmt: skip
+    try:
+        with transaction.atomic(using=WEBCRAWL):
+            request.save()
+    except IntegrityError:
+        raise WrongMoment(ASKED_ALREADY) from None
+    audit.record("request", request, f"Requested a crawl of {document.title}", document_id=document.pk)
+    return request
+
+
+def waiting_for(doc_id: int) -> CrawlRequest | None:
+    return CrawlRequest.objects.filter(open_for=doc_id).first()
+
+
+def launch(request: CrawlRequest, by: str, answer: str = "") -> Run:
+    """Launches what was asked for. Raises NothingToCrawl, AllBusy, WrongMoment."""
+    with transaction.atomic(using=WEBCRAWL):
+        _close(request, CrawlRequest.State.LAUNCHED, by, answer)
+        note = f"Requested by {request.asked_by}" + (f": {request.note}" if request.note else "")
+        run = intake.launch([request.doc_id], by=by, origin="button", note=note[:500])
+        CrawlRequest.objects.filter(pk=request.pk).update(run_id=run.pk)
+    audit.record("answer", request, f"Launched the requested crawl of {request.title}", document_id=request.doc_id)
+    schedules.begin(run, timezone.now())
+    return run
+
+
+def decline(request: CrawlRequest, by: str, answer: str = "") -> None:
+    with transaction.atomic(using=WEBCRAWL):
+        _close(request, CrawlRequest.State.DECLINED, by, answer)
+    sentence = f"Declined the requested crawl of {request.title}"
+    audit.record("answer", request, sentence, document_id=request.doc_id, after={"answer": answer})
+
+
+def _close(request: CrawlRequest, state: str, by: str, answer: str) -> None:
+    values = {"answered_by": by, "answered_at": timezone.now(), "answer": answer[:500], "open_for": None}
+    mine = CrawlRequest.objects.filter(pk=request.pk, state=CrawlRequest.State.WAITING)
+    if not mine.update(state=state, **values):
+        raise WrongMoment("This request was answered already")
+
+
+def claim(task: str, person: str) -> None:
+    """From now on this person looks after it, whoever did before."""
+    values = {"person": person, "at": timezone.now()}
+    TaskClaim.objects.update_or_create(task=task, defaults=values)
+
+
+def release(task: str, person: str) -> None:
+    """Only one's own."""
+    TaskClaim.objects.filter(task=task, person=person).delete()

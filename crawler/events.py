@@ -1,0 +1,173 @@
+"""Owns: the list of events people are told of, and what happened lately, read from rows.
+
+Does not: write or send anything. Called by: notices.
+"""
+
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import NamedTuple
+
+from django.db.models import Q
+from django.urls import reverse
+
+from clearinghouse import env
+from clearinghouse.access.templatetags.pieces import plural
+
+from .models import OPEN_STATES, CrawlRequest, Event, Excursion, Finding, Instance, Propagation, Run, State
+from .queries.findings import undiagnosed_of
+
+SILENT = timedelta(minutes=3)
+DISK_PERCENT = 85
+DIAGNOSED_WITHIN = timedelta(minutes=10)  # a run is told of when it was looked through, or then at the latest
+AT_ONCE = 500
+
+
+class Kind(NamedTuple):
+    label: str
+    why: str  # "You are told because …"
+    administrators: bool = False  # nobody else is told
+
+
+EVENTS = {
+    "run_finished": Kind("Run finished", "you launched this run, or it has findings in a document of yours"),
+    "run_failed": Kind("Run failed", "you launched this run, or a document of yours is in it"),
+    "interrupted": Kind("Run interrupted twice", "you launched this run"),
+    "page_limit": Kind("Page limit reached first time", "the document is assigned to you"),
+    "failing": Kind("Crawl point failing 3 times", "the document is assigned to you"),
+    "request": Kind("Crawl requested", "you may launch crawls", True),
+    "answered": Kind("Request answered", "you requested this crawl"),
+    "propagation": Kind("Propagation finished or failed", "you propagate results", True),
+    "silent": Kind("No worker reports", "you administer this house", True),
+    "disk": Kind("Disk nearly full", "you administer this house", True),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Happened:
+    """Something people are told of. `people` are user names, `owners_of` documents, `administrators` all of them."""
+
+    key: str
+    event: str
+    at: datetime
+    sentence: str
+    link: str
+    people: tuple[str, ...] = ()
+    owners_of: frozenset[int] = field(default_factory=frozenset)
+    administrators: bool = False
+    run_id: int | None = None
+    doc_id: int | None = None
+
+
+def since(then: datetime, now: datetime) -> Iterator[Happened]:
+    """Whatever happened after `then`; the same key for the same thing, however often it is asked."""
+    yield from _runs(then, now)
+    yield from _interrupted(then)
+    yield from _findings(then)
+    yield from _requests(then)
+    yield from _propagations(then)
+    yield from _trouble(now)
+
+
+def _runs(then: datetime, now: datetime) -> Iterator[Happened]:
+    ended = Run.objects.filter(finished_at__gte=then).exclude(state__in=OPEN_STATES).exclude(origin="preview")
+    for run in ended.order_by("id")[:AT_ONCE]:
+        if now - run.finished_at < DIAGNOSED_WITHIN and undiagnosed_of(run.pk):
+            continue
+        failed = run.state == State.FAILED
+        docs = set(Excursion.objects.filter(run=run).values_list("doc_id", flat=True)) if failed else _to_review(run)
+        word = State(run.state).label.lower()
+        found = Finding.objects.filter(run_id=run.pk, state=Finding.State.OPEN, weight__gte=2).count()
+        attention = f": {plural(found, 'finding needs,findings need')} attention" if found else ""
+        yield Happened(
+            f"run:{run.pk}:ended", "run_failed" if failed else "run_finished", run.finished_at,
+            f"Run {run.pk} {word}{attention}", reverse("run", args=[run.pk]), (run.requested_by,), frozenset(docs),
+            run_id=run.pk,
+        )  # fmt: skip
+
+
+def _to_review(run: Run) -> set[int]:
+    rows = Finding.objects.filter(run_id=run.pk, state=Finding.State.OPEN, weight__gte=2)
+    return set(rows.values_list("doc_id", flat=True))
+
+
+def _interrupted(then: datetime) -> Iterator[Happened]:
+    """Two instances of a run died: the second time is worth a word."""
+    dead = Instance.objects.filter(alive=False, seen_at__gte=then, run__state__in=(State.INTERRUPTED, State.RUNNING))
+    for run in Run.objects.filter(pk__in=dead.values("run_id")).order_by("id")[:AT_ONCE]:
+        times = Event.objects.filter(run=run, kind="interrupted").count()
+        if times >= 2:
+            yield Happened(
+                f"run:{run.pk}:interrupted", "interrupted", run.started_at or run.created_at,
+                f"Run {run.pk} was interrupted {times} times; it continues by itself", reverse("run", args=[run.pk]),
+                (run.requested_by,), administrators=True, run_id=run.pk,
+            )  # fmt: skip
+
+
+def _findings(then: datetime) -> Iterator[Happened]:
+    rows = Finding.objects.filter(excursion__diagnosis__at__gte=then).select_related("excursion")
+    rows = rows.filter(Q(rule="page_limit") | Q(rule="start_failed")).defer("excursion__snapshot", "excursion__tallies")
+    for row in rows.order_by("id")[:AT_ONCE]:
+        failing = row.rule == "start_failed"
+        if failing and not any("active" in fix.get("change", {}) for fix in row.fixes):
+            continue
+        yield Happened(
+            f"{row.rule}:{row.doc_id}:{row.subject}:{_first(row)}", "failing" if failing else "page_limit",
+            row.excursion.finished_at, f"{row.excursion.title}: {row.sentence}",
+            reverse("run-findings", args=[row.run_id]), owners_of=frozenset({row.doc_id}), run_id=row.run_id,
+            doc_id=row.doc_id,
+        )  # fmt: skip
+
+
+def _first(row: Finding) -> int:
+    """Where this trouble began: the newest earlier crawl of the document without it. The limit is told once."""
+    if row.rule == "page_limit":
+        return 0
+    with_it = Finding.objects.filter(doc_id=row.doc_id, rule=row.rule, subject=row.subject).values("excursion_id")
+    earlier = Excursion.objects.filter(doc_id=row.doc_id, id__lt=row.excursion_id, diagnosis__isnull=False)
+    return earlier.exclude(pk__in=with_it).order_by("-id").values_list("id", flat=True).first() or 0
+
+
+def _requests(then: datetime) -> Iterator[Happened]:
+    for one in CrawlRequest.objects.filter(asked_at__gte=then).order_by("id")[:AT_ONCE]:
+        said = f": {one.note}" if one.note else ""
+        yield Happened(
+            f"request:{one.pk}", "request", one.asked_at, f"{one.asked_by} requests a crawl of {one.title}{said}", "/",
+            administrators=True, doc_id=one.doc_id,
+        )  # fmt: skip
+    for one in CrawlRequest.objects.filter(answered_at__gte=then).order_by("id")[:AT_ONCE]:
+        word = "was launched" if one.state == CrawlRequest.State.LAUNCHED else "was declined"
+        said = f": {one.answer}" if one.answer else ""
+        link = reverse("run", args=[one.run_id]) if one.run_id else reverse("crawl-points", args=[one.doc_id])
+        yield Happened(
+            f"request:{one.pk}:answered", "answered", one.answered_at,
+            f"The crawl of {one.title} you requested {word} by {one.answered_by}{said}", link, (one.asked_by,),
+            run_id=one.run_id, doc_id=one.doc_id,
+        )  # fmt: skip
+
+
+def _propagations(then: datetime) -> Iterator[Happened]:
+    rows = Propagation.objects.filter(finished_at__gte=then, state__in=("done", "failed"))
+    for one in rows.order_by("id")[:AT_ONCE]:
+        word = (
+            "finished" if one.state == "done" else f"failed: {one.error.strip().splitlines()[-1:] or ['see its page']}"
+        )
+        yield Happened(
+            f"propagation:{one.pk}:{one.state}", "propagation", one.finished_at, f"Propagation {one.pk} {word}",
+            reverse("propagation"), (one.requested_by,), administrators=True,
+        )  # fmt: skip
+
+
+def _trouble(now: datetime) -> Iterator[Happened]:
+    waiting = Run.objects.filter(state__in=(State.WAITING, State.INTERRUPTED), control="", created_at__lt=now - SILENT)
+    alive = Instance.objects.filter(alive=True, seen_at__gte=now - SILENT)
+    if waiting.filter(driver=None).exists() and not alive.exists():
+        sentence = f"No worker has reported for {SILENT.seconds // 60} minutes. Crawls wait."
+        yield Happened(f"silent:{now:%Y-%m-%d}", "silent", now, sentence, reverse("crawls"), administrators=True)
+    disk = shutil.disk_usage(env.var())
+    used = 100 * disk.used // disk.total
+    if used >= DISK_PERCENT:
+        yield Happened(
+            f"disk:{now:%Y-%m-%d}", "disk", now, f"The disk is {used}% full.", reverse("crawls"), administrators=True
+        )

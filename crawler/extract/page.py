@@ -1,0 +1,32 @@
+"""Owns: reading one page, whatever its type. Called by: the parser process (server), the preview."""
+
+from clearinghouse.addresses import Address, Refusal
+from clearinghouse.published import types
+from crawler.values import Extracted, Fetched
+
+from . import kind
+from .documents import read_document
+from .html import obey_robots, read_html
+from .text import read_text
+from .xml import read_xml
+
+
+def read(fetched: Fetched, address: Address) -> Extracted | Refusal:
+    """Read a page that was fetched: its type by what the server said and what came, then its contents."""
+    type_id = kind.decide(fetched.headers, address.path, fetched.body)
+    if isinstance(type_id, Refusal):
+        return type_id
+    page = Extracted(type_id, types.EXTENSIONS[type_id])
+    if fetched.truncated:
+        page.flags.append("body_cut")
+    body, charset = fetched.body, kind.charset_of(fetched.headers)
+    if type_id in (types.HTML, types.XHTML):
+        read_html(body, address.href, charset, page)
+    elif type_id == types.XML:
+        read_xml(body, address.href, charset, page)
+    elif type_id in (types.TEXT, types.CSV):
+        read_text(body, charset, page)
+    else:
+        read_document(body, page)
+    obey_robots([value for name, value in fetched.headers if name == "x-robots-tag"], page)
+    return page

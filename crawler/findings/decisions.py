@@ -1,0 +1,79 @@
+"""What people do about a finding: accept it, call it solved, open it again, or let one press repair it.
+
+Repairs go through the services of crawl points, as the dialog does. Does not: ask who may. Called by: screens.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.utils import timezone
+
+from clearinghouse.audit import services as audit
+from clearinghouse.library.models import Document
+from crawlpoints import services
+from crawlpoints.queries import points_of
+
+from ..errors import WrongMoment
+from ..models import ErrorGroup, ErrorMark, Finding
+from .values import Fix
+
+
+def decide(finding: Finding, state: str, by: str, note: str = "") -> None:
+    """Open again forgets who decided; every decision is in the audit."""
+    before = finding.state
+    decided = state != Finding.State.OPEN
+    finding.state, finding.note = state, note[:500]
+    finding.decided_by = by if decided else ""
+    finding.decided_at = timezone.now() if decided else None
+    finding.save(update_fields=["state", "note", "decided_by", "decided_at"])
+    word = Finding.State(state).label.lower()
+    audit.record(
+        "decide", finding, f"Finding of run {finding.run_id} {word}: {finding.sentence}", document_id=finding.doc_id,
+        before={"state": before}, after={"state": state, "note": finding.note},
+    )  # fmt: skip
+
+
+def repair(finding: Finding, number: int, document: Document, by: str) -> str:
+    """Carries out an offered fix and calls the finding solved; returns what was done. Raises Invalid, WrongMoment."""
+    fixes = [Fix.from_json(one) for one in finding.fixes]
+    if not 0 <= number < len(fixes) or not fixes[number].presses:
+        raise WrongMoment("This finding offers no such repair")
+    done = _carry_out(fixes[number], document)
+    decide(finding, Finding.State.SOLVED, by, done)
+    return done
+
+
+def _carry_out(fix: Fix, document: Document) -> str:
+    if fix.exclude:
+        services.add_exclude_url(document, fix.exclude)
+        return f"Added the exclude URL {fix.exclude}"
+    point = points_of(document).filter(pk=fix.point_id).first()
+    if point is None:
+        raise WrongMoment("The crawl point was deleted meanwhile")
+    if set(fix.change) == {"active"}:
+        services.set_active([point], bool(fix.change["active"]))
+        return f"Deactivated the crawl point {point.url}"
+    services.update_crawl_point(point, fix.change)
+    return f"{_WORDS.get(next(iter(fix.change)), 'Changed')} ({_values(fix.change)}): {point.url}"
+
+
+_WORDS = {"max_pages": "Changed maximum pages", "depth": "Changed depth limit", "url": "Changed the address"}
+
+
+def _values(change: Mapping[str, Any]) -> str:
+    return ", ".join(f"{value:,}" if isinstance(value, int) else str(value) for value in change.values())
+
+
+def mark_errors(keys: set[bytes], doc_ids: set[int], state: str, by: str) -> int:
+    """Known, solved, or (empty) new again: this kind of error in these documents; how many documents have it."""
+    rows = ErrorGroup.objects.filter(key__in=keys, doc_id__in=doc_ids).order_by("run_id")
+    last: dict[tuple[int, bytes], int] = {}
+    for doc_id, key, run_id in rows.values_list("doc_id", "key", "run_id"):
+        last[doc_id, key] = run_id
+    if not state:
+        ErrorMark.objects.filter(key__in=keys, doc_id__in=doc_ids).delete()
+        return len(last)
+    for (doc_id, key), run_id in last.items():
+        values = {"state": state, "run_id": run_id, "by": by, "at": timezone.now()}
+        ErrorMark.objects.update_or_create(doc_id=doc_id, key=key, defaults=values)
+    return len(last)

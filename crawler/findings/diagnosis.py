@@ -1,0 +1,143 @@
+"""Looking an ended excursion through: its figures and findings are written once, in one transaction.
+
+Doing it again changes nothing; doing it twice at once writes once. Called by: the door diagnose, the findings tab.
+"""
+
+from collections import Counter
+
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+
+from clearinghouse.databases import WEBCRAWL
+from clearinghouse.published.types import PDF
+
+from ..models import OPEN_STATES, Diagnosis, ErrorGroup, ExcludeHit, Excursion, Finding, HostFigure, State
+from ..queries import findings as read
+from ..values import CRAWLED, FAILED, SKIPPED, UNCHANGED, Snapshot
+from .figures import Figures, alike, repeated
+from .rules import advice, links_inside, look
+from .values import Facts, Found, Start
+
+AT_ONCE = 200  # excursions of one call
+LARGEST_COMPARED = 200_000  # pages whose contents are compared with each other
+
+
+def diagnose_due() -> int:
+    """Everything that ended and was not looked through; how many that were."""
+    done = 0
+    for excursion_id in read.undiagnosed(AT_ONCE):
+        done += diagnose(excursion_id)
+    return done
+
+
+def diagnose_run(run_id: int) -> int:
+    ended = Excursion.objects.filter(run=run_id, diagnosis=None, unfinished=False).exclude(state__in=OPEN_STATES)
+    return sum(diagnose(excursion_id) for excursion_id in ended.order_by("id").values_list("id", flat=True)[:AT_ONCE])
+
+
+def diagnose(excursion_id: int) -> bool:
+    """True when this call wrote the diagnosis."""
+    excursion = Excursion.objects.select_related("run").filter(pk=excursion_id, unfinished=False).first()
+    if excursion is None or excursion.state in OPEN_STATES or Diagnosis.objects.filter(pk=excursion_id).exists():
+        return False
+    figures = Figures()
+    if excursion.state == State.CANCELLED:
+        return _write(excursion, figures, [], "again")  # its results were discarded: nothing to say about them
+    for line in read.lines_of(excursion):
+        figures.add(line)
+    facts = _facts(excursion, figures)
+    found = look(facts)
+    return _write(excursion, figures, found, advice(facts, found))
+
+
+def _facts(excursion: Excursion, figures: Figures) -> Facts:
+    snapshot = Snapshot.from_json(excursion.snapshot)
+    before = read.before(excursion)
+    pages = excursion.crawled + excursion.unchanged
+    contents = list(read.contents_of(excursion)) if pages <= LARGEST_COMPARED else []
+    return Facts(
+        state=excursion.state,
+        pages=pages,
+        bytes=figures.stored_bytes,
+        before=before[1] if before else None,
+        before_run=before[0] if before else None,
+        failed=excursion.failed,
+        fetched=pages + excursion.redirected + excursion.failed,
+        reasons=Counter((excursion.tallies or {}).get("reason", {})),
+        throttled=figures.throttled,
+        speed=excursion.run.speed,
+        starts=tuple(_starts(excursion, snapshot)),
+        cut=figures.cut,
+        deep=figures.deep,
+        alike=tuple(alike(contents)),
+        dated=figures.dated,
+        same_text=repeated(digest for _, digest in contents),
+        unread=read.unread_pdfs(excursion, PDF),
+    )
+
+
+def _starts(excursion: Excursion, snapshot: Snapshot) -> list[Start]:
+    result = []
+    for point, row in read.starts_of(excursion, snapshot):
+        outcome = row["outcome"]
+        stored = outcome in (CRAWLED, UNCHANGED)
+        target = row["redirect_url"] or (row["detail"] if row["reason"] == "redirect_outside_root" else "")
+        result.append(
+            Start(
+                point=point,
+                outcome=outcome,
+                reason=row["reason"],
+                status=row["status"],
+                redirect_url=target if outcome == SKIPPED else "",
+                links_inside=links_inside(point, read.links_of(row["version_id"])) if stored else None,
+                failing_runs=read.failing_runs(excursion, row["key"]) if outcome == FAILED else 0,
+            )
+        )
+    return result
+
+
+def _write(excursion: Excursion, figures: Figures, found: list[Found], advised: str) -> bool:
+    accepted = read.decided_before(excursion)
+    ended = excursion.finished_at or timezone.now()
+    own = {"excursion": excursion, "doc_id": excursion.doc_id}
+    of_run = own | {"run_id": excursion.run_id}
+    try:
+        with transaction.atomic(using=WEBCRAWL):
+            Diagnosis.objects.create(**of_run, advice=advised, at=timezone.now())
+            Finding.objects.bulk_create([_row(one, of_run, accepted) for one in found])
+            HostFigure.objects.bulk_create(
+                [
+                    HostFigure(
+                        **own, host=host, ended_at=ended, new=site.new, changed=site.changed, unchanged=site.unchanged,
+                        bytes=site.bytes, robots=site.robots, outside=site.outside, excluded=site.excluded,
+                        failed=site.failed, waiting=site.waiting, median_ms=site.median_ms,
+                    )
+                    for host, site in figures.top_sites()
+                ]
+            )  # fmt: skip
+            ErrorGroup.objects.bulk_create(
+                [
+                    ErrorGroup(
+                        **of_run, ended_at=ended, key=group.key, reason=group.reason, site=group.site[:300],
+                        pattern=group.pattern[:300], count=group.count, example=group.example,
+                    )
+                    for group in figures.top_groups()
+                ]
+            )  # fmt: skip
+            hits = figures.excludes.most_common()
+            ExcludeHit.objects.bulk_create([ExcludeHit(**of_run, pattern=text[:2048], count=n) for text, n in hits])
+    except IntegrityError:
+        return False  # somebody else was faster
+    return True
+
+
+def _row(one: Found, of_run: dict[str, object], accepted: dict[tuple[str, str], Finding]) -> Finding:
+    row = Finding(
+        **of_run, rule=one.rule, subject=one.subject, weight=one.weight, sentence=one.sentence[:500],
+        fixes=[fix.to_json() for fix in one.fixes],
+    )  # fmt: skip
+    before = accepted.get((one.rule, one.subject))
+    if before is not None:  # known and accepted last time: no decision is needed again
+        row.state, row.note = Finding.State.ACCEPTED, before.note
+        row.decided_by, row.decided_at = before.decided_by, before.decided_at
+    return row

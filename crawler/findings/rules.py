@@ -1,0 +1,229 @@
+"""The diagnosis rules, one function each, in the order of their weight. Pure: facts in, findings out."""
+
+from collections.abc import Callable, Iterable, Iterator
+from math import ceil
+
+from clearinghouse.access.templatetags.pieces import number, plural
+from clearinghouse.addresses.roots import begins_with, folder_of
+
+from ..values import FAILED, REASONS, PointSettings
+from .values import (
+    CHANGES,
+    ERRORS,
+    INFO,
+    LAUNCH,
+    PAGES,
+    POINT,
+    POINTS,
+    STOP,
+    URLS,
+    WARN,
+    Facts,
+    Fix,
+    Found,
+    Start,
+)
+
+FEW_BYTES = 500
+DROP = 0.8  # of the pages of the crawl before
+MANY_DEEP = 10
+MANY_DATED = 100
+MANY_SAME = 5
+FAILING_RUNS = 3
+_EVERY = 100  # limits are offered in round hundreds
+_PASSING = {"dns_failed", "connect_failed", "timeout", "too_slow", "cut_short", "http_5xx", "robots_unavailable"}
+
+
+def look(facts: Facts) -> list[Found]:
+    """Everything there is to say, heaviest first."""
+    found = [one for rule in RULES for one in rule(facts)]
+    return sorted(found, key=lambda one: -one.weight)
+
+
+def advice(facts: Facts, found: Iterable[Found]) -> str:
+    """What to do with the results: propagate, review them first, or crawl again."""
+    rules = {one.rule: one for one in found}
+    passing = any(start.reason in _PASSING for start in facts.starts)
+    if facts.state in ("failed", "stopped", "cancelled") or ("start_failed" in rules and passing):
+        return "again"
+    if "auth_failed" in rules or (facts.fetched and facts.failed * 2 > facts.fetched):
+        return "again"
+    return "review" if any(one.weight >= WARN for one in rules.values()) else "propagate"
+
+
+def start_failed(facts: Facts) -> Iterator[Found]:
+    for start in facts.starts:
+        if start.outcome != FAILED or start.reason == "auth_failed":
+            continue
+        point = start.point
+        fixes = [Fix("Update crawl point", POINT, point_id=point.id)]
+        if start.failing_runs >= FAILING_RUNS:
+            fixes.append(Fix("Deactivate", point_id=point.id, change={"active": 0}))
+        runs = f" in {start.failing_runs} runs" if start.failing_runs > 1 else ""
+        yield Found(
+            "start_failed", STOP, f"The start page {point.url} {_answered(start)}{runs}.", str(point.id), tuple(fixes)
+        )
+
+
+def _answered(start: Start) -> str:
+    words = {404: "not found", 410: "gone", 403: "forbidden", 401: "asks for a password", 429: "too many requests"}
+    if start.status:
+        return f"answered {start.status}" + (f" ({words[start.status]})" if start.status in words else "")
+    reason = REASONS.get(start.reason)
+    return f"could not be crawled: {reason.sentence if reason else start.reason}"
+
+
+def start_redirects(facts: Facts) -> Iterator[Found]:
+    for start in facts.starts:
+        if start.reason != "redirect_outside_root":
+            continue
+        point, target = start.point, start.redirect_url
+        change = {"url": target, "root": folder_of(target)} if target else {}
+        fixes = (Fix("Use the new address", point_id=point.id, change=change),) if change else ()
+        sentence = f"{point.url} redirects to {target or 'an address'}, outside the root string."
+        yield Found("start_redirects", STOP, sentence, str(point.id), fixes)
+
+
+def auth_failed(facts: Facts) -> Iterator[Found]:
+    count = facts.reasons["auth_failed"]
+    if count:
+        login = next((start.point for start in facts.starts if start.point.auth_type), None)
+        fix = _update("Change password", login)
+        sentence = f"The site refused the saved user ID ({plural(count, 'address,addresses')})."
+        yield Found("auth_failed", STOP, sentence, "", (fix, _errors("auth_failed")))
+
+
+def only_start(facts: Facts) -> Iterator[Found]:
+    crawled = [start for start in facts.starts if start.outcome in ("crawled", "unchanged")]
+    if facts.pages != 1 or len(facts.starts) != 1 or not crawled:
+        return
+    start = crawled[0]
+    if start.point.depth == 0 or (start.links_inside or 0) > 1:
+        return
+    earlier = f"; the crawl before had {number(facts.before)}" if facts.before else ""
+    links = plural(start.links_inside or 0, "link")
+    sentence = f"Only 1 page was stored{earlier}. The start page has {links} inside the root string."
+    fixes = (Fix("Show its links", URLS, {"depth": 1}), _update("Change root string", start.point))
+    yield Found("only_start", STOP, sentence, str(start.point.id), fixes)
+
+
+def tiny(facts: Facts) -> Iterator[Found]:
+    if facts.pages and facts.bytes < FEW_BYTES:
+        sentence = f"{plural(facts.bytes, 'byte was,bytes were')} stored."
+        yield Found("tiny", WARN, sentence, "", (Fix("Open the page" if facts.pages == 1 else "Pages", PAGES),))
+
+
+def page_limit(facts: Facts) -> Iterator[Found]:
+    for start in facts.starts:
+        point, waiting = start.point, facts.cut.get(start.point.id, 0)
+        if not waiting or not point.max_pages:
+            continue
+        limit = ceil((point.max_pages + waiting) / _EVERY) * _EVERY
+        sentence = (
+            f"Stopped at the limit of {plural(point.max_pages, 'page')} of {point.url}; "
+            f"{plural(waiting, 'address was,addresses were')} waiting."
+        )
+        raised = Fix(f"Set limit to {number(limit)}", point_id=point.id, change={"max_pages": limit})
+        yield Found("page_limit", WARN, sentence, str(point.id), (raised, _urls("page_limit", "Show them")))
+
+
+def depth_limit(facts: Facts) -> Iterator[Found]:
+    for start in facts.starts:
+        point, deep = start.point, facts.deep.get(start.point.id, 0)
+        if deep < max(MANY_DEEP, facts.pages // 10):
+            continue
+        deeper = Fix(f"Set depth limit to {point.depth + 1}", point_id=point.id, change={"depth": point.depth + 1})
+        sentence = f"{plural(deep, 'address was,addresses were')} one click too deep for {point.url}."
+        yield Found("depth_limit", INFO, sentence, str(point.id), (deeper, _urls("too_deep", "Show them")))
+
+
+def drop(facts: Facts) -> Iterator[Found]:
+    if facts.before and facts.pages < facts.before * DROP and facts.state in ("finished", "finished_at_limit"):
+        less = round(100 - 100 * facts.pages / facts.before)
+        run = f" of run {facts.before_run}" if facts.before_run else ""
+        counts = f"{number(facts.pages)} instead of {number(facts.before)}"
+        sentence = f"{less}% fewer pages than in the crawl before{run}: {counts}."
+        yield Found("drop", WARN, sentence, "", (Fix("What changed", CHANGES),))
+
+
+def trap(facts: Facts) -> Iterator[Found]:
+    for one in facts.alike:
+        sentence = f"{number(one.count)} addresses differ only in {one.parameter}= and mostly say the same."
+        pattern = f"*{one.parameter}=*"
+        fixes = (Fix(f"Exclude {pattern}", exclude=pattern), Fix("Show them", PAGES, {"q": f"{one.parameter}="}))
+        yield Found("trap", WARN, sentence, one.parameter[:100], fixes)
+    suspected = facts.reasons["trap_suspected"]
+    if suspected:
+        sentence = f"{plural(suspected, 'address looks,addresses look')} endless and {_was(suspected)} not crawled."
+        yield Found("trap", INFO, sentence, "", (_urls("trap_suspected", "Show them"),))
+    if facts.dated >= MANY_DATED and facts.dated * 2 > facts.pages:
+        sentence = f"{number(facts.dated)} addresses name a day or a month: a calendar may have no end."
+        yield Found("trap", WARN, sentence, "calendar", (Fix("Show the pages", PAGES, {"sort": "url"}),))
+
+
+def login_wall(facts: Facts) -> Iterator[Found]:
+    count = facts.reasons["login_page"] + facts.reasons["auth_required"]
+    if not count:
+        return
+    code = "login_page" if facts.reasons["login_page"] else "auth_required"
+    one = facts.starts[0].point if len(facts.starts) == 1 else None
+    sentence = f"{plural(count, 'page looks like a sign-in page,pages look like a sign-in page')}."
+    if code == "auth_required":
+        sentence = f"{plural(count, 'page asks,pages ask')} for a password."
+    yield Found("login_wall", WARN, sentence, "", (_update("Set authentication", one), _errors(code)))
+
+
+def robots(facts: Facts) -> Iterator[Found]:
+    count = facts.reasons["robots_disallowed"]
+    if count:
+        sentence = f"robots.txt blocked {plural(count, 'address,addresses')}."
+        yield Found("robots", INFO, sentence, "", (_urls("robots_disallowed", "Show the rule"),))
+
+
+def throttled(facts: Facts) -> Iterator[Found]:
+    if not facts.throttled:
+        return
+    times = plural(facts.throttled, "address,addresses")
+    sentence = f"The site asked to slow down (429) until {times} failed; the run's speed was {facts.speed.title()}."
+    fix = Fix("Crawl it at speed Polite", LAUNCH, {"speed": "polite"})
+    yield Found("throttled", WARN, sentence, "", (fix, Fix("Show them", ERRORS, {"status": 4})))
+
+
+def duplicates(facts: Facts) -> Iterator[Found]:
+    if facts.same_text >= MANY_SAME:
+        sentence = f"{number(facts.same_text)} pages have the same content as another page."
+        yield Found("duplicates", INFO, sentence, "", (Fix("Show the pages", PAGES, {"sort": "size"}),))
+
+
+def unread(facts: Facts) -> Iterator[Found]:
+    if facts.unread:
+        sentence = f"{plural(facts.unread, 'PDF file')} had no readable text (scanned?)."
+        yield Found("unread", INFO, sentence, "", (Fix("Show the PDF files", PAGES, {"q": ".pdf"}),))
+
+
+def links_inside(point: PointSettings, addresses: Iterable[str]) -> int:
+    """How many different addresses a crawl of this point might follow."""
+    return len({url for url in addresses if begins_with(url, point.root) and url != point.url})
+
+
+def _was(count: int) -> str:
+    return "was" if count == 1 else "were"
+
+
+def _urls(reason: str, label: str) -> Fix:
+    return Fix(label, URLS, {"reason": reason})
+
+
+def _errors(reason: str) -> Fix:
+    return Fix("Show them", ERRORS, {"reason": reason})
+
+
+def _update(label: str, point: PointSettings | None) -> Fix:
+    return Fix(label, POINT, point_id=point.id) if point else Fix(label, POINTS)
+
+
+Rule = Callable[[Facts], Iterator[Found]]
+RULES: tuple[Rule, ...] = (
+    start_failed, start_redirects, auth_failed, only_start, tiny, page_limit, depth_limit, drop, trap, login_wall,
+    robots, throttled, duplicates, unread,
+)  # fmt: skip

@@ -1,0 +1,79 @@
+"""The sign-in form of a page: the names of its fields, for the dialog. Reads one page, sends nothing."""
+
+import time
+from dataclasses import dataclass
+
+from bs4 import BeautifulSoup, Tag
+
+from clearinghouse.addresses import Refusal
+from clearinghouse.addresses.parse import parse, resolve
+
+from ..answers import REDIRECTS
+from ..fetch.forms import PAGE_AT_MOST
+from ..values import REASONS
+from .line import Line
+
+SECONDS = 8.0
+NOT_FOUND = "No password field was found on that page"
+_HOPS = 5
+_TYPED = {"", "text", "email", "tel", "search"}
+
+
+@dataclass(frozen=True, slots=True)
+class SignInPage:
+    """What the dialog needs; `problem` says why there is nothing."""
+
+    url: str = ""  # where the page really is, after redirects on its own site
+    user_field: str = ""
+    password_field: str = ""
+    problem: str = ""
+
+
+def detect(url: str, seconds: float = SECONDS) -> SignInPage:
+    line = Line(time.monotonic() + seconds)
+    try:
+        return _look(line, url)
+    finally:
+        line.close()
+
+
+def _look(line: Line, url: str) -> SignInPage:
+    start = parse(url)
+    if isinstance(start, Refusal):
+        return SignInPage(problem="This is not a web address the crawler can read")
+    answer = line.get(start.href)
+    for _ in range(_HOPS):
+        if answer.status not in REDIRECTS:
+            break
+        place = parse(resolve(answer.request.address.href, answer.header("location")))
+        if isinstance(place, Refusal) or place.host != start.host:
+            return SignInPage(problem="The page redirects to another site; enter its address there")
+        answer = line.get(place.href)
+    if answer.reason:
+        reason = REASONS.get(answer.reason)
+        return SignInPage(problem=f"The page could not be fetched: {reason.label if reason else answer.reason}")
+    if not 200 <= answer.status < 300:
+        return SignInPage(problem=f"The page answered {answer.status}")
+    return fields_of(answer.body[:PAGE_AT_MOST], answer.request.address.href)
+
+
+def fields_of(body: bytes, url: str) -> SignInPage:
+    """Pure: the first form with a password field, and the field above it in which one types."""
+    soup = BeautifulSoup(body, "lxml")
+    for form in soup.find_all("form"):
+        user = ""
+        for one in form.find_all("input"):
+            kind, name = str(one.get("type") or "").strip().lower(), str(one.get("name") or "")
+            if kind == "password" and name:
+                return _found(form, url, user, name)
+            if kind in _TYPED and name and not one.has_attr("disabled"):
+                user = name
+    return SignInPage(problem=NOT_FOUND)
+
+
+def _found(form: Tag, url: str, user: str, password: str) -> SignInPage:
+    if not user:
+        return SignInPage(problem="The form has a password field, but no field for the user")
+    if str(form.get("method") or "get").strip().lower() != "post":
+        return SignInPage(problem="The form would show the password in an address, so the crawler does not use it")
+    return SignInPage(url, user, password)

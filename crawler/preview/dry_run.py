@@ -1,0 +1,202 @@
+"""The preview: a crawl of at most 25 pages or 60 seconds with the crawler's own frontier, rules, fetch and extraction.
+
+One page at a time, nearest first; what becomes of every address it finds is told, and nothing of it is stored.
+"""
+
+import heapq
+import time
+from collections import Counter, defaultdict
+from typing import Any
+from urllib.parse import urlsplit
+
+from django.utils import timezone
+
+from clearinghouse.addresses.parse import parse, resolve
+from clearinghouse.addresses.values import Refusal
+from clearinghouse.library.models import Document
+from clearinghouse.published.types import PAGE_TYPES
+
+from ..answers import PAGE, REDIRECT, judge
+from ..intake import snapshot_of
+from ..models import Preview
+from ..policy.frontier import SHORT, Found, Frontier
+from ..values import CRAWLED, FAILED, FREE, REASONS, Fetched, Snapshot
+from . import rows
+from .line import Line
+from .visit import Visit, Visitor, looks_like_sign_in
+
+PAGES, SECONDS = 25, 60.0
+PAUSE = 0.3  # seconds between two requests to a site, or as long as its robots.txt asks
+ONE_PAGE = 15.0
+SHOWN = 20
+WAITING_SHOWN = 100
+_NO_MORE_TRIES = 99
+
+
+class DryRun:
+    def __init__(self, row: Preview, snapshot: Snapshot, document: Document, pause: float = PAUSE) -> None:
+        self.row = row
+        self.snapshot = snapshot
+        self.end = time.monotonic() + SECONDS
+        self.pause = pause
+        self.line = Line(self.end)
+        saved = {point.id: point for point in snapshot_of(document, include_inactive=True).points}
+        self.visitor = Visitor(snapshot, saved, self.line)
+        self.frontier = Frontier(snapshot, self.visitor.rules)
+        self.heap: list[tuple[int, int, Found]] = []
+        self.order = 0
+        self.pages: list[dict[str, Any]] = []
+        self.stored = 0
+        self.reasons: Counter[str] = Counter()
+        self.outside: Counter[str] = Counter()
+        self.asked_at: dict[str, float] = defaultdict(float)
+
+    def run(self) -> str:
+        """Why it ended."""
+        self.frontier.seed()
+        self._absorb()
+        while self.heap:
+            if self.stored >= PAGES or len(self.pages) >= 2 * PAGES:
+                return "pages"
+            if time.monotonic() >= self.end:
+                return "time"
+            self._one(heapq.heappop(self.heap)[2])
+            self._absorb()
+            if not rows.report(self.row, self.result("")):
+                return "stopped"
+        return "all"
+
+    def _absorb(self) -> None:
+        """What was found since: addresses to fetch, and addresses that are out of scope."""
+        fresh, self.frontier.fresh = self.frontier.fresh, []
+        for found in fresh:
+            self.order += 1
+            heapq.heappush(self.heap, (self.frontier.nearest(found.key[:SHORT]), self.order, found))
+        changes = self.frontier.drain()
+        for skip in changes.skips.values():
+            self.reasons[skip.refusal.reason] += 1
+            if skip.refusal.reason == "outside_root":
+                self.outside[_place(skip.url)] += 1
+
+    def _one(self, found: Found) -> None:
+        short = found.key[:SHORT]
+        if self.frontier.may_start(short) != "go":
+            self.reasons["page_limit"] += 1
+            self.frontier.finish(found.key, counts=False, cut=True)
+            return
+        self.frontier.start(short)
+        line = {"url": found.url, "depth": self.frontier.nearest(short), "outcome": CRAWLED, "reason": "", "status": 0,
+                "title": "", "type": "", "links": 0, "leads_to": "", "sign_in": False}  # fmt: skip
+        self.pages.append(line)
+        self._wait(found.url)
+        self.line.until = min(self.end, time.monotonic() + ONE_PAGE)
+        seen = Visit()
+        fetched = self.visitor.fetch(self.visitor.rules.verdicts(found.url), seen)
+        if fetched is None:
+            self._failed(found, line, seen.hops[-1].reason)
+            return
+        line["status"] = fetched.status
+        answer = judge(fetched, _NO_MORE_TRIES, time.time())
+        if answer.kind == REDIRECT:
+            self._redirect(found, fetched, line)
+        elif answer.kind == PAGE:
+            self._page(found, fetched, line)
+        else:
+            self._failed(found, line, answer.reason)
+
+    def _wait(self, url: str) -> None:
+        """Polite also in a preview."""
+        address = parse(url)
+        if isinstance(address, Refusal):
+            return
+        robots = self.line.robots(address.origin)
+        pause = max(self.pause, (robots.crawl_delay if robots else 0.0) or 0.0)
+        ready = self.asked_at[address.origin] + pause
+        time.sleep(max(0.0, min(ready, self.end) - time.monotonic()))
+        self.asked_at[address.origin] = time.monotonic()
+
+    def _failed(self, found: Found, line: dict[str, Any], reason: str) -> None:
+        known = REASONS.get(reason)
+        line["outcome"], line["reason"] = known.outcome if known else FAILED, reason
+        self.reasons[reason] += 1
+        self.frontier.finish(found.key, counts=reason not in FREE)
+
+    def _redirect(self, found: Found, fetched: Fetched, line: dict[str, Any]) -> None:
+        target = resolve(found.url, fetched.header("location"))
+        ways = self.frontier.finish(found.key, counts=False)
+        outcome, refusal = self.frontier.redirect(found.key[:SHORT], found.key, target, ways)
+        line |= {"outcome": outcome, "reason": refusal.reason, "leads_to": target}
+        if refusal.reason:
+            self.reasons[refusal.reason] += 1
+            if refusal.reason == "redirect_outside_root":
+                self.outside[_place(target)] += 1
+
+    def _page(self, found: Found, fetched: Fetched, line: dict[str, Any]) -> None:
+        page = self.line.read(fetched, found.url)
+        if page is None or page.refusal is not None:
+            refused = page.refusal.reason if page and page.refusal else "parse_timeout"
+            self._failed(found, line, refused)
+            return
+        self.stored += 1
+        line |= {"title": page.title, "type": PAGE_TYPES.get(page.type_id, ""), "links": len(page.urls)}
+        line["sign_in"] = looks_like_sign_in(fetched.body)
+        ways = self.frontier.finish(found.key, counts=True)
+        self.frontier.links(found.key, ways, page.urls, page.marks, page.nofollow)
+
+    # -- what is told -------------------------------------------------------------------------------------------
+
+    def result(self, ended: str) -> dict[str, Any]:
+        waiting = [found for _, _, found in sorted(self.heap, key=lambda item: item[:2])]
+        depths: dict[int, list[int]] = defaultdict(lambda: [0, 0])
+        for page in self.pages:
+            depths[page["depth"]][0] += 1
+        for depth, _, _ in self.heap:
+            depths[depth][1] += 1
+        return {
+            "ended": ended,
+            "stored": self.stored,
+            "pages": self.pages,
+            "waiting": len(waiting),
+            "waiting_first": [found.url for found in waiting[:WAITING_SHOWN]],
+            "depths": [[depth, *counts] for depth, counts in sorted(depths.items())],
+            "reasons": self.reasons.most_common(),
+            "outside": self.outside.most_common(SHOWN),
+            "types": Counter(page["type"] for page in self.pages if page["type"]).most_common(),
+            "estimate": self.estimate(len(waiting)),
+        }
+
+    def estimate(self, waiting: int) -> str:
+        if not self.pages:
+            return "Nothing was fetched."
+        if not waiting:
+            words = "1 page" if self.stored == 1 else f"{self.stored} pages"
+            return f"No more in-scope addresses are waiting: a full crawl is likely to store {words}."
+        most = [point.max_pages for point in self.snapshot.points]
+        limit = sum(most) if all(most) else 0
+        found = f"At least {waiting:,} more in-scope {'address was' if waiting == 1 else 'addresses were'} found; "
+        if limit and self.stored + waiting >= limit:
+            return f"{found}a full crawl is likely to reach the limit of {limit:,}."
+        return f"{found}a full crawl is likely to store {self.stored + waiting:,} pages or more."
+
+
+def carry_out(preview_id: int) -> None:
+    """The job. A second ring, or one for a stopped preview, does nothing."""
+    row = rows.begin(preview_id)
+    document = Document.objects.filter(pk=row.doc_id).first() if row else None
+    if row is None or document is None:
+        return
+    dry = DryRun(row, Snapshot.from_json(row.snapshot), document)
+    try:
+        ended = dry.run()
+    finally:
+        dry.line.close()
+    seconds = (timezone.now() - row.started_at).total_seconds() if row.started_at else 0.0
+    rows.report(row, dry.result(ended) | {"seconds": round(seconds, 1)}, finished=True)
+
+
+def _place(url: str) -> str:
+    """Host and first folder, for the list of what was out of scope."""
+    parts = urlsplit(url)
+    folder = parts.path.split("/", 2)
+    inner = f"/{folder[1]}/" if len(folder) == 3 else "/"
+    return f"{parts.scheme}://{parts.netloc}{inner}" if parts.netloc else url[:100]

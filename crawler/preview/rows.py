@@ -1,0 +1,61 @@
+"""The row of a preview: asked for by a screen, filled by one worker, read by polls. The only writer of its table."""
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.utils import timezone
+
+from clearinghouse import queues
+
+from ..models import Preview
+from ..values import Snapshot
+
+KEPT = timedelta(days=7)
+PATIENCE, LOST = timedelta(seconds=10), timedelta(hours=1)
+JOB = "crawler.jobs.preview"
+
+
+def ask(snapshot: Snapshot, by: str, entries: Mapping[str, Any], point_id: int | None = None) -> Preview:
+    """A new preview, and a ring for a worker of the control queue."""
+    now = timezone.now()
+    Preview.objects.filter(asked_at__lt=now - KEPT).delete()
+    row = Preview.objects.create(
+        doc_id=snapshot.doc_id, asked_by=by, asked_at=now, snapshot=snapshot.to_json(), entries=dict(entries),
+        point_id=point_id,
+    )  # fmt: skip
+    queues.ring(queues.CONTROL, JOB, row.pk)
+    return row
+
+
+def ring_again(row: Preview) -> None:
+    if row.started_at is None:
+        queues.ring(queues.CONTROL, JOB, row.pk)
+
+
+def ring_lost(now: datetime) -> None:
+    """Previews that nobody began: the bell was lost, or all workers are busy; a bell too many finds nothing to do."""
+    if queues.waiting(queues.CONTROL):
+        return
+    for row in Preview.objects.filter(started_at=None, stop=False, asked_at__range=(now - LOST, now - PATIENCE)):
+        ring_again(row)
+
+
+def begin(preview_id: int) -> Preview | None:
+    """The row, for the first worker that comes; a second ring finds nothing to do."""
+    if not Preview.objects.filter(pk=preview_id, started_at=None, stop=False).update(started_at=timezone.now()):
+        return None
+    return Preview.objects.get(pk=preview_id)
+
+
+def report(row: Preview, result: Mapping[str, Any], finished: bool = False) -> bool:
+    """Writes what is known so far; False when somebody asked to stop."""
+    row.progress += 1
+    row.result = dict(result)
+    row.finished_at = timezone.now() if finished else None
+    row.save(update_fields=["progress", "result", "finished_at"])
+    return not Preview.objects.filter(pk=row.pk, stop=True).exists()
+
+
+def stop(row: Preview) -> None:
+    Preview.objects.filter(pk=row.pk).update(stop=True)

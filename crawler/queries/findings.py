@@ -1,0 +1,164 @@
+"""What the diagnosis reads of an ended excursion, and the findings as screens list them."""
+
+from collections import Counter
+from collections.abc import Collection, Iterator
+from typing import Any
+
+from django.db.models import Case, Count, Max, QuerySet, Value, When
+
+from clearinghouse.addresses import Refusal
+from clearinghouse.addresses.parse import parse
+from clearinghouse.digests import digest_of
+
+from ..extract import packed_addresses
+from ..findings.figures import Line
+from ..models import OPEN_STATES, Excursion, Finding, LedgerEntry, PageVersion, State
+from ..sql import chunks
+from ..values import CRAWLED, UNCHANGED, PointSettings, Snapshot
+from .changes import KEPT
+from .counts import Docs
+
+_LINE = (
+    "url", "outcome", "reason", "detail", "status", "size", "milliseconds", "version_id", "previous_version_id",
+    "crawl_point_id",
+)  # fmt: skip
+_AT_ONCE = 2_000
+_STARTS = 500  # crawl points whose start pages are looked at
+
+
+def undiagnosed(limit: int) -> list[int]:
+    """Ended excursions nobody looked through yet, oldest first."""
+    rows = Excursion.objects.exclude(state__in=OPEN_STATES).filter(diagnosis=None, unfinished=False)
+    return list(rows.order_by("id").values_list("id", flat=True)[:limit])
+
+
+def undiagnosed_of(run_id: int) -> int:
+    rows = Excursion.objects.filter(run=run_id, diagnosis=None, unfinished=False).exclude(state__in=OPEN_STATES)
+    return rows.count()
+
+
+def lines_of(excursion: Excursion) -> Iterator[Line]:
+    """The whole ledger of an excursion, a part at a time."""
+    last = 0
+    while True:
+        rows = LedgerEntry.objects.filter(excursion=excursion, id__gt=last).order_by("id")
+        part = list(rows.values_list("id", *_LINE)[:_AT_ONCE])
+        for row in part:
+            yield Line(*row[1:])
+        if len(part) < _AT_ONCE:
+            return
+        last = part[-1][0]
+
+
+def contents_of(excursion: Excursion) -> Iterator[tuple[str, bytes]]:
+    """Address and content digest of each stored page."""
+    last = 0
+    while True:
+        rows = LedgerEntry.objects.filter(excursion=excursion, outcome__in=(CRAWLED, UNCHANGED), id__gt=last)
+        part = list(rows.exclude(version_id=None).order_by("id").values_list("id", "url", "version_id")[:_AT_ONCE])
+        digests: dict[int, bytes] = {}
+        for some in chunks([row[2] for row in part]):
+            digests |= dict(PageVersion.objects.filter(id__in=some).order_by().values_list("id", "digest"))
+        yield from ((url, digests[version]) for _, url, version in part if version in digests)
+        if len(part) < _AT_ONCE:
+            return
+        last = part[-1][0]
+
+
+def unread_pdfs(excursion: Excursion, pdf: int) -> int:
+    """PDF files of this run in which no text was found."""
+    rows = PageVersion.objects.filter(run_id=excursion.run_id, doc_id=excursion.doc_id, type_id=pdf)
+    return rows.filter(flags__contains="no_text").count()
+
+
+def before(excursion: Excursion) -> tuple[int, int] | None:
+    """Run and pages of the crawl before this one."""
+    rows = Excursion.objects.filter(doc_id=excursion.doc_id, id__lt=excursion.pk, state__in=KEPT).order_by("-id")
+    row = rows.values_list("run_id", "crawled", "unchanged").first()
+    return (row[0], row[1] + row[2]) if row else None
+
+
+def starts_of(excursion: Excursion, snapshot: Snapshot) -> list[tuple[PointSettings, dict[str, Any]]]:
+    """Each active crawl point with the ledger row of its URL, and in how many runs in a row it failed."""
+    points = [(point, key) for point in snapshot.points if point.active and (key := _key(point))][:_STARTS]
+    keys = [key for _, key in points]
+    known: dict[bytes, dict[str, Any]] = {}
+    for some in chunks(keys):
+        rows = LedgerEntry.objects.filter(excursion=excursion, url_key__in=some)
+        columns = ("url_key", "outcome", "reason", "status", "redirect_url", "detail", "version_id")
+        known |= {bytes(row["url_key"]): row for row in rows.values(*columns)}
+    return [(point, known[key] | {"key": key}) for point, key in points if key in known]
+
+
+def _key(point: PointSettings) -> bytes | None:
+    address = parse(point.url)
+    return None if isinstance(address, Refusal) else digest_of(address.href)
+
+
+def failing_runs(excursion: Excursion, key: bytes) -> int:
+    """How many crawls of the document in a row, this one included, this address failed in."""
+    rows = LedgerEntry.objects.filter(doc_id=excursion.doc_id, url_key=key, excursion_id__lte=excursion.pk)
+    count = 0
+    for outcome in rows.order_by("-id").values_list("outcome", flat=True)[:12]:
+        if outcome != "failed":
+            break
+        count += 1
+    return count
+
+
+def links_of(version_id: int | None) -> list[str]:
+    packed = PageVersion.objects.filter(pk=version_id).values_list("links", flat=True).first() if version_id else None
+    return list(packed_addresses(bytes(packed or b"")))
+
+
+# -- lists ------------------------------------------------------------------------------------------------------
+
+
+def findings_of(run_id: int, docs: Docs, state: str = "") -> QuerySet[Finding]:
+    """Of a run, those still to be decided first, the heaviest first."""
+    rows = _visible(Finding.objects.filter(run_id=run_id), docs)
+    rows = rows.filter(state=state) if state else rows
+    undecided = Case(When(state=Finding.State.OPEN, then=Value(0)), default=Value(1))
+    return _with_title(rows).order_by(undecided, "-weight", "id")
+
+
+def counts_of(run_id: int, docs: Docs) -> Counter[str]:
+    """By state."""
+    rows = _visible(Finding.objects.filter(run_id=run_id), docs)
+    return Counter(dict(rows.values_list("state").annotate(n=Count("id")).order_by()))
+
+
+def open_findings(docs: Docs, least: int) -> QuerySet[Finding]:
+    """Findings of at least this weight of the newest crawl of each document that nobody decided about."""
+    newest = _visible(Excursion.objects.filter(unfinished=False).exclude(state=State.CANCELLED), docs)
+    last = newest.values("doc_id").annotate(last=Max("id")).order_by().values("last")
+    rows = Finding.objects.filter(excursion__in=last, state=Finding.State.OPEN, weight__gte=least)
+    return _with_title(rows)
+
+
+def newest_findings(doc_id: int) -> list[Finding]:
+    """Of the newest ended crawl of a document, open ones only, the heaviest first."""
+    return list(open_findings({doc_id}, 0).order_by("-weight", "id"))
+
+
+def decided_before(excursion: Excursion) -> dict[tuple[str, str], Finding]:
+    """What was accepted in the crawl before: people know it, it needs no decision again."""
+    previous = Excursion.objects.filter(doc_id=excursion.doc_id, id__lt=excursion.pk, diagnosis__isnull=False)
+    last = previous.order_by("-id").values_list("id", flat=True).first()
+    rows = Finding.objects.filter(excursion=last, state=Finding.State.ACCEPTED) if last else []
+    return {(row.rule, row.subject): row for row in rows}
+
+
+def advice_of(run_id: int, docs: Docs) -> dict[str, int]:
+    """What is advised for the documents of a run, and for how many."""
+    rows = _visible(Excursion.objects.filter(run=run_id, diagnosis__isnull=False), docs)
+    found = rows.values_list("diagnosis__advice").annotate(n=Count("id")).order_by()
+    return dict(found)
+
+
+def _with_title(rows: QuerySet[Finding]) -> QuerySet[Finding]:
+    return rows.select_related("excursion").defer("excursion__snapshot", "excursion__tallies", "excursion__error")
+
+
+def _visible(rows: QuerySet[Any], docs: Docs | Collection[int]) -> QuerySet[Any]:
+    return rows if docs is None else rows.filter(doc_id__in=docs)

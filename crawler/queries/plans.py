@@ -1,0 +1,43 @@
+"""What planned crawls will meet: documents with active crawl points, and how many pages each had last time."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+
+from clearinghouse.library.models import Document
+from crawlpoints.models import CrawlPointLink
+
+from ..models import Schedule
+from ..schedules import ALL, CHOSEN, PROJECT
+from .runs import latest_crawls
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    documents: int
+    pages: int  # of their latest crawls
+
+
+def documents_with_points() -> dict[int, int | None]:
+    """Every document that a launch would crawl, with its project; two queries."""
+    links = CrawlPointLink.objects.filter(crawl_point__isnull=False, crawl_point__active=1)
+    doc_ids = set(links.exclude(crawl_point__deleted=1).values_list("document_id", flat=True))
+    rows = Document.objects.values_list("pk", "sheet__project")
+    return {pk: project for pk, project in rows if pk in doc_ids}
+
+
+def pages_of(doc_ids: Iterable[int]) -> dict[int, int]:
+    return {doc_id: one.crawled + one.unchanged for doc_id, one in latest_crawls(list(doc_ids)).items()}
+
+
+def next_start_of(doc_id: int, project_id: int | None) -> datetime | None:
+    """When a planned crawl meets this document next; None when none is planned."""
+    coming = Schedule.objects.filter(active=True, next_at__isnull=False).order_by("next_at", "id")
+    for schedule in coming.only("what", "project_id", "doc_ids", "next_at"):
+        if (
+            schedule.what == ALL
+            or (schedule.what == PROJECT and schedule.project_id == project_id)
+            or (schedule.what == CHOSEN and doc_id in schedule.doc_ids)
+        ):
+            return schedule.next_at
+    return None

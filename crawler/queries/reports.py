@@ -1,0 +1,172 @@
+"""What the reports read: over many runs, of the documents a person may see, from counters and figures."""
+
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable
+from datetime import datetime
+from typing import Any
+
+from django.db.models import Count, F, Max, Min, Q, QuerySet, Sum, Window
+from django.db.models.functions import RowNumber, TruncDate
+
+from ..models import OPEN_STATES, ErrorGroup, ErrorMark, ExcludeHit, Excursion, HostFigure, LedgerEntry, Run, State
+from ..values import FAILED
+from .counts import Docs
+from .links import DEAD
+from .runs import visible_runs
+
+ENDED = [state for state in State if state not in OPEN_STATES]
+FINISHED = (State.FINISHED, State.FINISHED_AT_LIMIT)
+RUNS_SHOWN = 12
+
+
+def ended(docs: Docs) -> QuerySet[Excursion]:
+    return seen(Excursion.objects.filter(state__in=ENDED, unfinished=False), docs)
+
+
+def seen(rows: QuerySet[Any], docs: Docs) -> QuerySet[Any]:
+    return rows if docs is None else rows.filter(doc_id__in=docs)
+
+
+def newest_ended(docs: Docs) -> dict[int, dict[str, Any]]:
+    """The newest ended excursion of each document."""
+    newest = ended(docs).values("doc_id").annotate(last=Max("id")).order_by().values("last")
+    columns = ("id", "doc_id", "run_id", "state", "finished_at", "crawled", "unchanged", "failed")
+    return {row["doc_id"]: dict(row) for row in Excursion.objects.filter(pk__in=newest).values(*columns)}
+
+
+def trends(doc_ids: Collection[int]) -> dict[int, list[int]]:
+    """Pages of the last 12 ended excursions of each document, oldest first."""
+    place = Window(RowNumber(), partition_by=F("doc_id"), order_by=F("id").desc())
+    rows = ended(set(doc_ids)).annotate(place=place).filter(place__lte=RUNS_SHOWN).order_by("doc_id", "id")
+    found: dict[int, list[int]] = defaultdict(list)
+    for doc_id, pages in rows.values_list("doc_id", F("crawled") + F("unchanged")):
+        found[doc_id].append(pages)
+    return found
+
+
+# -- activity ---------------------------------------------------------------------------------------------------
+
+
+def runs_since(docs: Docs, since: datetime) -> QuerySet[Run]:
+    """Runs that overlap the time from then to now."""
+    return visible_runs(docs).filter(Q(finished_at__gte=since) | Q(finished_at=None, created_at__isnull=False))
+
+
+def instances_by_run(run_ids: Iterable[int]) -> dict[int, list[str]]:
+    """The hosts whose instances worked for each run."""
+    from ..models import Instance
+
+    rows = Instance.objects.filter(run__in=list(run_ids)).values_list("run_id", "host").annotate(n=Count("id"))
+    found: dict[int, list[str]] = defaultdict(list)
+    for run_id, host, count in rows.order_by("host"):
+        found[run_id].append(f"{host} ({count})" if count > 1 else host)
+    return found
+
+
+def pages_by_day(docs: Docs, since: datetime) -> list[tuple[Any, int, int]]:
+    """Day, pages, errors of the excursions that ended on it."""
+    rows = ended(docs).filter(finished_at__gte=since).annotate(day=TruncDate("finished_at")).values("day")
+    found = rows.annotate(pages=Sum(F("crawled") + F("unchanged")), errors=Sum("failed")).order_by("day")
+    return [(row["day"], row["pages"], row["errors"]) for row in found]
+
+
+# -- sites ------------------------------------------------------------------------------------------------------
+
+HOST_SUMS = ("new", "changed", "unchanged", "bytes", "robots", "outside", "excluded", "failed", "waiting")
+
+
+def hosts_since(docs: Docs, since: datetime, text: str = "") -> QuerySet[Any]:
+    """The figures of each site over the excursions of a period; names end in _ so that no column is hidden."""
+    rows = seen(HostFigure.objects.filter(ended_at__gte=since), docs)
+    rows = rows.filter(host__icontains=text) if text else rows
+    sums: dict[str, Any] = {f"{name}_": Sum(name) for name in HOST_SUMS}
+    pages = Sum(F("new") + F("changed") + F("unchanged"))
+    return rows.values("host").annotate(
+        **sums, pages_=pages, runs_=Count("excursion__run", distinct=True), slowest_=Max("median_ms")
+    )
+
+
+def figures_of_host(docs: Docs, since: datetime, host: str) -> QuerySet[HostFigure]:
+    rows = seen(HostFigure.objects.filter(ended_at__gte=since, host=host), docs)
+    return rows.select_related("excursion").defer("excursion__snapshot", "excursion__tallies", "excursion__error")
+
+
+# -- errors -----------------------------------------------------------------------------------------------------
+
+
+def error_groups(docs: Docs, since: datetime, text: str = "", reason: str = "") -> QuerySet[Any]:
+    rows = seen(ErrorGroup.objects.filter(ended_at__gte=since), docs)
+    rows = rows.filter(Q(site__icontains=text) | Q(pattern__icontains=text)) if text else rows
+    rows = rows.filter(reason=reason) if reason else rows
+    return rows.values("key", "reason", "site", "pattern").annotate(
+        n=Sum("count"), first=Min("ended_at"), last=Max("ended_at"), docs=Count("doc_id", distinct=True),
+        runs=Count("run_id", distinct=True), last_run=Max("run_id"), example=Max("example"),
+    )  # fmt: skip
+
+
+def errors_of_keys(docs: Docs, keys: Collection[bytes]) -> dict[bytes, dict[int, tuple[int, int]]]:
+    """Of each group, the documents that have it: the last run, and how often in it."""
+    rows = seen(ErrorGroup.objects.filter(key__in=list(keys)), docs).order_by("run_id")
+    found: dict[bytes, dict[int, tuple[int, int]]] = defaultdict(dict)
+    for key, doc_id, run_id, count in rows.values_list("key", "doc_id", "run_id", "count"):
+        found[key][doc_id] = (run_id, count)
+    return found
+
+
+def error_trends(docs: Docs, keys: Collection[bytes]) -> dict[bytes, list[int]]:
+    """How often in each of the last 12 runs that had it."""
+    rows = seen(ErrorGroup.objects.filter(key__in=list(keys)), docs).values("key", "run_id").annotate(n=Sum("count"))
+    found: dict[bytes, list[int]] = defaultdict(list)
+    for row in rows.order_by("run_id"):
+        found[row["key"]].append(row["n"])
+    return {key: counts[-RUNS_SHOWN:] for key, counts in found.items()}
+
+
+def marks(docs: Docs, keys: Collection[bytes] | None = None) -> dict[tuple[int, bytes], ErrorMark]:
+    rows = seen(ErrorMark.objects.all(), docs)
+    rows = rows if keys is None else rows.filter(key__in=list(keys))
+    return {(row.doc_id, row.key): row for row in rows}
+
+
+def errors_by_week(docs: Docs, since: datetime) -> list[tuple[Any, int]]:
+    rows = seen(ErrorGroup.objects.filter(ended_at__gte=since), docs)
+    days = rows.annotate(day=TruncDate("ended_at")).values("day").annotate(n=Sum("count")).order_by("day")
+    return [(row["day"], row["n"]) for row in days]
+
+
+# -- broken links -----------------------------------------------------------------------------------------------
+
+
+def dead_links(docs: Docs) -> QuerySet[LedgerEntry]:
+    """Of the newest finished crawl of each document."""
+    finished = seen(Excursion.objects.filter(state__in=FINISHED), docs)
+    newest = finished.values("doc_id").annotate(last=Max("id")).order_by().values("last")
+    rows = LedgerEntry.objects.filter(excursion__in=newest, outcome=FAILED, reason__in=DEAD)
+    return rows.select_related("excursion").defer("excursion__snapshot", "excursion__tallies", "excursion__error")
+
+
+# -- changes ----------------------------------------------------------------------------------------------------
+
+
+def changes_since(docs: Docs, since: datetime) -> QuerySet[Excursion]:
+    """Ended excursions with results, newest first; how they differ stands in their tallies."""
+    rows = ended(docs).filter(finished_at__gte=since).exclude(state__in=(State.CANCELLED, State.FAILED))
+    return rows.defer("snapshot", "error").order_by("-finished_at", "-id")
+
+
+# -- exclusions -------------------------------------------------------------------------------------------------
+
+
+def hits_of_last_runs(doc_ids: Collection[int], count: int = 3) -> dict[int, list[tuple[int, Counter[str]]]]:
+    """Of each document, its last ended runs, newest first, with what each exclude URL stopped in it."""
+    place = Window(RowNumber(), partition_by=F("doc_id"), order_by=F("id").desc())
+    rows = ended(set(doc_ids)).annotate(place=place).filter(place__lte=count).order_by("doc_id", "-id")
+    excursions = list(rows.values_list("id", "doc_id", "run_id"))
+    hits: dict[int, Counter[str]] = defaultdict(Counter)
+    found = ExcludeHit.objects.filter(excursion__in=[row[0] for row in excursions])
+    for excursion_id, pattern, stopped in found.values_list("excursion_id", "pattern", "count"):
+        hits[excursion_id][pattern] += stopped
+    result: dict[int, list[tuple[int, Counter[str]]]] = defaultdict(list)
+    for excursion_id, doc_id, run_id in excursions:
+        result[doc_id].append((run_id, hits[excursion_id]))
+    return result

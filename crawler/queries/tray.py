@@ -1,0 +1,119 @@
+"""What needs somebody: the tasks of a person, and what they were told."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import groupby
+from typing import Any
+
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from clearinghouse.access.policies import Action, doc_ids_for, may
+
+from ..findings.links import RULES
+from ..findings.values import WARN
+from ..models import CrawlRequest, Delivery, Finding, Propagation, TaskClaim
+from ..propagation.services import OPEN_STATES
+from .counts import Docs
+from .findings import open_findings
+from .reports import seen
+
+MOST = 500
+TOLD = 50
+
+
+@dataclass(slots=True)
+class Task:
+    kind: str  # request, failing, finding, propagation
+    id: int
+    what: str
+    title: str
+    since: datetime
+    doc_id: int | None = None
+    run_id: int | None = None
+    claimed_by: str = ""
+    thing: Any = None
+
+    @property
+    def name(self) -> str:
+        return f"{self.kind}:{self.id}"
+
+
+def tasks(editable: Docs, launchable: Docs | Collection[int], propagates: bool) -> list[Task]:
+    """What this person could do something about, oldest first; requests before the rest."""
+    found = [*_requests(launchable), *_findings(editable)]
+    if propagates:
+        found += _propagations()
+    claims = dict(TaskClaim.objects.filter(task__in=[task.name for task in found]).values_list("task", "person"))
+    for task in found:
+        task.claimed_by = claims.get(task.name, "")
+    return sorted(found, key=lambda task: (_ORDER.index(task.kind), task.since))
+
+
+_ORDER = ("request", "propagation", "failing", "finding")
+
+
+def waiting_for(user: Any) -> int:
+    """How many tasks this person has, without reading them."""
+    editable, launchable = doc_ids_for(user, Action.EDIT), doc_ids_for(user, Action.LAUNCH)
+    number = _asked_for(launchable).count()
+    if editable is None or editable:
+        number += open_findings(editable, WARN).count()
+    if may(user, Action.PROPAGATE):
+        number += Propagation.objects.filter(state__in=OPEN_STATES).count()
+    return number
+
+
+def _asked_for(launchable: Docs | Collection[int]) -> QuerySet[CrawlRequest]:
+    rows = CrawlRequest.objects.filter(state=CrawlRequest.State.WAITING)
+    return seen(rows, launchable) if launchable is None or launchable else rows.none()
+
+
+def _requests(launchable: Docs | Collection[int]) -> list[Task]:
+    rows = _asked_for(launchable)
+    return [
+        Task("request", row.pk, f"Crawl requested by {row.asked_by}" + (f": {row.note}" if row.note else ""),
+             row.title, row.asked_at, row.doc_id, thing=row)
+        for row in rows.order_by("asked_at")[:MOST]
+    ]  # fmt: skip
+
+
+def _findings(editable: Docs) -> list[Task]:
+    if editable is not None and not editable:
+        return []
+    return [_finding(row) for row in open_findings(editable, WARN).order_by("id")[:MOST]]
+
+
+def _finding(row: Finding) -> Task:
+    """A start page that failed in three runs is a failing crawl point: deactivating it is offered."""
+    failing = row.rule == "start_failed" and any("active" in fix.get("change", {}) for fix in row.fixes)
+    what = f"{'Crawl point failing' if failing else RULES.get(row.rule, row.rule)}: {row.sentence}"
+    since = row.excursion.finished_at or timezone.now()
+    return Task("failing" if failing else "finding", row.pk, what, row.excursion.title, since, row.doc_id, row.run_id)
+
+
+def _propagations() -> list[Task]:
+    rows = Propagation.objects.filter(state__in=OPEN_STATES).order_by("id")
+    return [
+        Task("propagation", row.pk, f"Propagation {row.pk} is {row.state}", f"asked for by {row.requested_by}",
+             row.created_at)
+        for row in rows[:MOST]
+    ]  # fmt: skip
+
+
+# -- notifications ----------------------------------------------------------------------------------------------
+
+
+def told(person_id: int) -> QuerySet[Delivery]:
+    """What a person was told, newest first."""
+    return Delivery.objects.filter(person_id=person_id).select_related("notice").order_by("-notice__at", "-id")
+
+
+def unread(person_id: int) -> int:
+    return Delivery.objects.filter(person_id=person_id, read_at=None).count()
+
+
+def by_day(deliveries: Collection[Delivery]) -> list[tuple[datetime, list[Delivery]]]:
+    groups = groupby(deliveries, key=lambda one: timezone.localdate(one.notice.at))
+    return [(part[0].notice.at, part) for part in (list(rows) for _, rows in groups)]

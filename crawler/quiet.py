@@ -1,0 +1,109 @@
+"""Owns: the hours in which no crawl may run, the pause of all crawls, and the runs held back by them.
+
+A run held back is paused like by a person, and resumed when the hours end; who resumes it by hand meanwhile has the
+last word. Runs of the command crawl and previews are never held.
+Does not: start runs (schedules). Called by: the tick, screens, the API.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db import transaction
+from django.utils import timezone
+
+from clearinghouse.databases import WEBCRAWL
+
+from . import control
+from .errors import WrongMoment
+from .models import OPEN_STATES, Hold, QuietWeek, Run, State
+from .policy.timetable import is_quiet, quiet_until
+
+QUIET, PAUSE = "quiet", "pause"
+NAMES = {QUIET: "quiet hours", PAUSE: "the pause of all crawls"}
+HOURS = 168
+_ONLY = 1  # the key of the one row
+
+
+@dataclass(frozen=True, slots=True)
+class Silence:
+    """Why no crawl may run now, and until when."""
+
+    reason: str
+    until: datetime | None = None
+    by: str = ""
+
+
+def week() -> QuietWeek:
+    """The settings; before anybody saved some: no quiet hours."""
+    return QuietWeek.objects.filter(pk=_ONLY).first() or QuietWeek(pk=_ONLY)
+
+
+def silence(now: datetime) -> Silence | None:
+    """None while crawls may run."""
+    settings = week()
+    if settings.paused_by:
+        return Silence(PAUSE, by=settings.paused_by)
+    zone = timezone.get_default_timezone_name()
+    if is_quiet(settings.hours, now, zone):
+        return Silence(QUIET, quiet_until(settings.hours, now, zone))
+    return None
+
+
+def set_hours(hours: str, by: str) -> None:
+    if len(hours) != HOURS or set(hours) - {"0", "1"}:
+        raise ValueError("hours are 168 times 0 or 1")
+    _save(by, hours=hours)
+
+
+def pause_all(by: str, note: str = "") -> None:
+    """No crawl runs until resume_all; what runs is paused within seconds."""
+    _save(by, paused_by=by, paused_at=timezone.now(), note=note)
+
+
+def resume_all(by: str) -> None:
+    _save(by, paused_by="", paused_at=None, note="")
+
+
+def _save(by: str, **values: object) -> None:
+    values |= {"changed_by": by, "changed_at": timezone.now()}
+    QuietWeek.objects.update_or_create(pk=_ONLY, defaults=values)
+
+
+def enforce(now: datetime) -> None:
+    """One look: holds what may not run now, lets go what may again. Safe to repeat, also from several ticks."""
+    reason = silence(now)
+    if reason is not None:
+        for run in _to_hold():
+            _hold(run, reason.reason, now)
+        return
+    for hold in Hold.objects.select_related("run"):
+        _release(hold)
+
+
+def _to_hold() -> list[Run]:
+    runs = Run.objects.filter(state__in=(State.WAITING, State.RUNNING, State.INTERRUPTED), control="", driver=None)
+    return list(runs.filter(hold=None).exclude(origin="preview"))
+
+
+def _hold(run: Run, reason: str, now: datetime) -> None:
+    with transaction.atomic(using=WEBCRAWL):
+        _, new = Hold.objects.get_or_create(run=run, defaults={"reason": reason, "at": now})
+        if not new:
+            return
+        try:
+            control.pause(run, NAMES[reason])
+        except WrongMoment:
+            Hold.objects.filter(run=run).delete()  # it ended, or was asked something else, meanwhile
+
+
+def _release(hold: Hold) -> None:
+    run = hold.run
+    with transaction.atomic(using=WEBCRAWL):
+        if not Hold.objects.filter(pk=hold.pk).delete()[0]:
+            return
+        if run.state not in OPEN_STATES or run.control != control.PAUSE:
+            return
+        try:
+            control.resume(run, f"the end of {NAMES[hold.reason]}")
+        except WrongMoment:
+            return

@@ -1,0 +1,150 @@
+"""Owns: crawls that start by themselves: what is due, when it is due again, and the limits of one launch.
+
+A start that was missed (the tick was down) is made up for once, however many were missed. Several ticks start it once.
+Does not: know the screens. Called by: the tick, the launch screen, the API.
+"""
+
+from collections.abc import Iterable
+from datetime import datetime, time
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from clearinghouse.databases import WEBCRAWL
+from clearinghouse.library.models import Document
+
+from . import control, intake, quiet
+from .errors import AllBusy, NothingToCrawl
+from .models import Every, Excursion, Run, Schedule
+from .policy.timetable import Rule, next_start
+
+ALL, PROJECT, CHOSEN = "all", "project", "chosen"
+AT_ONCE = 20
+
+
+def rule_of(schedule: Schedule) -> Rule | None:
+    """None for what happens once."""
+    if schedule.every == Every.ONCE:
+        return None
+    hour, _, minute = schedule.at.partition(":")
+    return Rule(
+        schedule.every,
+        time(int(hour), int(minute)),
+        schedule.zone,
+        tuple(schedule.weekdays),
+        schedule.monthday,
+    )
+
+
+def doc_ids_of(schedule: Schedule) -> list[int] | None:
+    """The documents it means now; None: all of them, as intake understands it."""
+    if schedule.what == PROJECT:
+        return list(Document.objects.filter(sheet__project=schedule.project_id).values_list("pk", flat=True))
+    return list(schedule.doc_ids) if schedule.what == CHOSEN else None
+
+
+def add(schedule: Schedule, now: datetime) -> Schedule:
+    """Saves a new one; a repeated one gets its first start."""
+    rule = rule_of(schedule)
+    if rule is not None:
+        schedule.next_at = next_start(rule, now)
+    schedule.save(force_insert=True)
+    return schedule
+
+
+def turn(schedule: Schedule, *, on: bool, now: datetime) -> None:
+    """Off keeps it for later; on again does not make up for what was missed meanwhile."""
+    schedule.active = on
+    rule = rule_of(schedule)
+    if on and rule is not None:
+        schedule.next_at = next_start(rule, now)
+    schedule.save(update_fields=["active", "next_at"])
+
+
+def remove(schedule: Schedule) -> None:
+    schedule.delete()
+
+
+def start_due(now: datetime) -> list[Run]:
+    """Launches whatever is due; called every few seconds by the tick."""
+    due = Schedule.objects.filter(active=True, next_at__lte=now).order_by("next_at", "id")
+    runs = [_start(schedule, now) for schedule in due[:AT_ONCE]]
+    return [run for run in runs if run is not None]
+
+
+def _start(schedule: Schedule, now: datetime) -> Run | None:
+    """In one transaction with moving `next_at` on: a second tick finds it moved, a crash leaves both undone."""
+    rule = rule_of(schedule)
+    following = next_start(rule, now) if rule else None
+    with transaction.atomic(using=WEBCRAWL):
+        mine = Schedule.objects.filter(pk=schedule.pk, active=True, next_at=schedule.next_at)
+        if not mine.update(next_at=following, last_at=now):
+            return None
+        run, said = _launched(schedule)
+        Schedule.objects.filter(pk=schedule.pk).update(last_run_id=run.pk if run else None, last_said=said[:500])
+    if run is not None:
+        begin(run, now)
+    return run
+
+
+def begin(run: Run, now: datetime) -> None:
+    """Rings for a new run, unless crawls may not run now: then it is held, and the tick rings when they may."""
+    quiet.enforce(now)
+    run.refresh_from_db()
+    if not run.control:
+        control.call_for_help(run)
+
+
+def _launched(schedule: Schedule) -> tuple[Run | None, str]:
+    try:
+        run = launch(
+            doc_ids_of(schedule),
+            max_pages=schedule.max_pages,
+            by=schedule.created_by,
+            speed=schedule.speed,
+            origin="schedule",
+            note=schedule.note,
+            propagate_after=schedule.propagate_after,
+            max_seconds=schedule.max_seconds,
+        )
+    except (NothingToCrawl, AllBusy) as refusal:
+        return None, str(refusal)
+    return run, ""
+
+
+def launch(doc_ids: list[int] | None, *, max_pages: int = 0, **options: Any) -> Run:
+    """intake.launch, with a maximum of pages for this run: never above a crawl point's own."""
+    with transaction.atomic(using=WEBCRAWL):
+        run = intake.launch(doc_ids, **options)
+        if max_pages:
+            _limit(Excursion.objects.filter(run=run), max_pages)
+            control.note(run.pk, "limit", f"At most {max_pages:,} pages for each crawl point in this run")
+    return run
+
+
+def _limit(excursions: Iterable[Excursion], max_pages: int) -> None:
+    changed = []
+    for excursion in excursions:
+        for point in excursion.snapshot["points"]:
+            point["max_pages"] = min(point["max_pages"] or max_pages, max_pages)
+        changed.append(excursion)
+    Excursion.objects.bulk_update(changed, ["snapshot"], batch_size=200)
+
+
+def upcoming(begin: datetime, end: datetime) -> list[tuple[datetime, Schedule]]:
+    """Every start that is planned between two instants, in order."""
+    planned: list[tuple[datetime, Schedule]] = []
+    for schedule in Schedule.objects.filter(active=True, next_at__isnull=False):
+        at = schedule.next_at
+        rule = rule_of(schedule)
+        while at is not None and at < end:
+            if at >= begin:
+                planned.append((at, schedule))
+            at = next_start(rule, at) if rule else None
+    return sorted(planned, key=lambda item: (item[0], item[1].pk))
+
+
+def zone_name() -> str:
+    """The clock of a new schedule: that of the person who makes it."""
+    return timezone.get_current_timezone_name()

@@ -1,0 +1,181 @@
+"""Operations on runs: launch, look, control; and reading propagations."""
+
+from collections.abc import Callable
+from typing import Any
+
+from django.http import Http404
+from django.utils import timezone
+
+from clearinghouse.access import options as choices
+from clearinghouse.access.policies import Action, Scope, documents_for, require, scope_of
+from crawlpoints.queries import patterns_of
+
+from ... import control, schedules
+from ...models import Propagation, PropagationStep, Run
+from ...queries import ledger
+from ...queries.counts import totals, totals_of_runs
+from ...queries.pages import version_of
+from ...queries.runs import TABS, documents_of, events_of, runs_in, visible_runs
+from ...values import OUTCOMES, QUEUED, REASONS
+from ..possible import SPEEDS
+from ..scope import run_or_404, run_to_control_or_404, visible_docs
+from . import shapes
+from .contract import Answer, Asked, Schema, choice, number, several, switch, text, thing
+from .door import page_of
+
+_MONTH = 30 * 24 * 3600
+LAUNCH = thing(
+    documents=several(number("Key of a document", least=1), 10_000),
+    project=text("All documents of this project", 100),
+    speed=choice("How fast each site is read", *SPEEDS),
+    max_seconds=number("Stop this run after so many seconds; 0 is no limit", most=_MONTH),
+    note=text("Why this run is launched"),
+    propagate_after=switch("Propagate the results when the run has finished"),
+)
+SPEED = thing(("speed",), speed=choice("How fast each site is read", *SPEEDS))
+DOCUMENT = thing(("document",), document=number("Key of a document", least=1))
+LEDGER_QUERY: dict[str, Schema] = {
+    "outcome": choice("What became of it", *OUTCOMES, QUEUED),
+    "reason": choice("Why", *REASONS),
+    "document": number("Key of a document", least=1),
+    "text": text("Part of the address", 200),
+    "depth": number("Clicks from the crawl point", most=999),
+    "sort": choice("Order", *ledger.SORTS, *(f"-{name}" for name in ledger.SORTS)),
+}
+TAB = choice("Which runs", *TABS)
+_ACTS: dict[str, Callable[[Run, str], object]] = {
+    "pause": control.pause, "resume": control.resume, "stop": control.stop, "cancel": control.cancel,
+}  # fmt: skip
+
+
+def listed(asked: Asked) -> Answer:
+    docs = visible_docs(asked.request)
+    state = asked.query.get("state")
+    rows = runs_in(state, docs) if state else visible_runs(docs).order_by("-id")
+
+    def shape(page: Any) -> list[dict[str, Any]]:
+        sums = totals_of_runs(page, docs)
+        return [shapes.run(run, sums[run.pk]) for run in page if run.pk in sums]
+
+    return page_of(rows, asked, shape)
+
+
+def one(asked: Asked, run_id: int) -> Answer:
+    run, docs = run_or_404(asked.request, run_id)
+    return Answer(shapes.run(run, totals(run, docs)))
+
+
+def launch(asked: Asked) -> Answer:
+    require(asked.user, Action.LAUNCH)
+    body = asked.body
+    if body.get("propagate_after"):
+        require(asked.user, Action.PROPAGATE)
+    options = {name: body[name] for name in ("note", "propagate_after", "max_seconds") if name in body}
+    speed = body.get("speed") or choices.speed()
+    run = schedules.launch(_wanted(asked), by=asked.by, speed=speed, origin="api", **options)
+    schedules.begin(run, timezone.now())
+    return Answer(shapes.run(run, totals(run)), 201)
+
+
+def _wanted(asked: Asked) -> list[int] | None:
+    """The documents to crawl: of the named ones those this person may launch; None for every document."""
+    rows = documents_for(asked.user, Action.LAUNCH)
+    wanted, project = asked.body.get("documents"), asked.body.get("project")
+    if wanted is None and project is None and scope_of(asked.user, Action.LAUNCH) is Scope.ALL:
+        return None
+    if project is not None:
+        rows = rows.filter(sheet__project__name=project)
+    known = set(rows.values_list("pk", flat=True))
+    if missing := set(wanted or ()) - known:
+        raise Http404(f"No such document, or not yours to launch: {', '.join(map(str, sorted(missing)[:20]))}")
+    return sorted(known if wanted is None else set(wanted))
+
+
+def act(asked: Asked, run_id: int, action: str) -> Answer:
+    run, docs = run_to_control_or_404(asked.request, run_id)
+    if action not in _ACTS:
+        raise Http404(f"No such command; there are {', '.join(_ACTS)}")
+    _ACTS[action](run, asked.by)
+    run.refresh_from_db()
+    return Answer(shapes.run(run, totals(run, docs)))
+
+
+def speed(asked: Asked, run_id: int) -> Answer:
+    run, docs = run_to_control_or_404(asked.request, run_id)
+    control.set_speed(run, asked.body["speed"], asked.by)
+    run.refresh_from_db()
+    return Answer(shapes.run(run, totals(run, docs)))
+
+
+def apply_excludes(asked: Asked, run_id: int) -> Answer:
+    """The exclude URLs of a document as they are now count for the running crawl."""
+    run, docs = run_to_control_or_404(asked.request, run_id)
+    document = documents_for(asked.user, Action.CONTROL).filter(pk=asked.body["document"]).first()
+    if document is None:
+        raise Http404("No such document")
+    control.apply_excludes(run, document.pk, patterns_of(document), asked.by)
+    return Answer(shapes.run(run, totals(run, docs)))
+
+
+def documents(asked: Asked, run_id: int) -> Answer:
+    run, docs = run_or_404(asked.request, run_id)
+    return page_of(documents_of(run, docs), asked, lambda page: [shapes.excursion(row) for row in page])
+
+
+def urls(asked: Asked, run_id: int) -> Answer:
+    """The decision ledger: every address found, with what became of it and why."""
+    outcome = asked.query.get("outcome")
+    return _ledger(asked, run_id, (outcome,) if outcome else ())
+
+
+def pages(asked: Asked, run_id: int) -> Answer:
+    return _ledger(asked, run_id, ledger.PAGE_OUTCOMES)
+
+
+def _ledger(asked: Asked, run_id: int, outcomes: tuple[str, ...]) -> Answer:
+    run, docs = run_or_404(asked.request, run_id)
+    query, reason = asked.query, asked.query.get("reason")
+    wanted = ledger.Filter(
+        outcomes=outcomes,
+        reasons=(reason,) if reason else (),
+        doc_id=query.get("document"),
+        text=query.get("text", ""),
+        depth=query.get("depth"),
+        sort=query.get("sort", ""),
+    )
+    rows = ledger.rows_of(run, docs, wanted)
+    return page_of(rows, asked, lambda page: [shapes.ledger_row(row) for row in page])
+
+
+def page(asked: Asked, run_id: int, entry_id: int) -> Answer:
+    run, docs = run_or_404(asked.request, run_id)
+    row = ledger.one(run, docs, entry_id)
+    version = version_of(row) if row else None
+    if row is None or version is None:
+        raise Http404("No such page in this run")
+    return Answer(shapes.page(row, version))
+
+
+def events(asked: Asked, run_id: int) -> Answer:
+    run, docs = run_or_404(asked.request, run_id)
+    return page_of(events_of(run, docs), asked, lambda page: [shapes.event(row) for row in page])
+
+
+def propagations(asked: Asked) -> Answer:
+    require(asked.user, Action.VIEW_PROPAGATION)
+    return page_of(Propagation.objects.order_by("-id"), asked, _with_steps)
+
+
+def propagation(asked: Asked, generation: int) -> Answer:
+    require(asked.user, Action.VIEW_PROPAGATION)
+    row = Propagation.objects.filter(pk=generation).first()
+    if row is None:
+        raise Http404("No such propagation")
+    return Answer(_with_steps([row])[0])
+
+
+def _with_steps(rows: Any) -> list[dict[str, Any]]:
+    steps: dict[int, list[PropagationStep]] = {row.pk: [] for row in rows}
+    for step in PropagationStep.objects.filter(propagation__in=rows).defer("counts"):
+        steps[step.propagation_id].append(step)
+    return [shapes.propagation(row, steps[row.pk]) for row in rows]

@@ -1,0 +1,117 @@
+"""The Findings tab of a run, and what people do about a finding."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import render
+from django.urls import reverse
+from django.views.decorators.http import require_POST, require_safe
+
+from clearinghouse.access.doors import safe_next
+from clearinghouse.access.policies import Action, doc_ids_for, document_or_404, may
+from clearinghouse.library.models import Document
+from clearinghouse.records import StaleRecord
+from crawlpoints.checks import Invalid
+
+from ..errors import WrongMoment
+from ..findings import links
+from ..findings.decisions import decide as write_decision
+from ..findings.decisions import repair
+from ..findings.diagnosis import diagnose_run
+from ..models import Finding, Run
+from ..queries.counts import Docs
+from ..queries.findings import advice_of, counts_of, findings_of, undiagnosed_of
+from .run import tab_frame
+from .scope import number_in, page_size, run_or_404, visible_docs
+
+
+@require_safe
+def tab(request: HttpRequest, run_id: int) -> HttpResponse:
+    run, docs, context = tab_frame(request, run_id, "findings")
+    return render(request, "findings/run.html", context | _list(request, run, docs))
+
+
+def _list(request: HttpRequest, run: Run, docs: Docs) -> dict[str, Any]:
+    state = request.GET.get("state", "")
+    state = state if state in Finding.State.values else ""
+    doc_id = number_in(request, "doc")
+    rows = findings_of(run.pk, docs, state)
+    rows = rows.filter(doc_id=doc_id) if doc_id is not None else rows
+    page = Paginator(rows, page_size(request)).get_page(request.GET.get("page"))
+    found = list(page.object_list)
+    counts = counts_of(run.pk, docs)
+    advised = advice_of(run.pk, docs)
+    return {
+        "page": page,
+        "findings": links.shown(found, editable(request.user, found), may(request.user, Action.LAUNCH)),
+        "chips": [("", "All", sum(counts.values()))] + [(one.value, one.label, counts[one]) for one in Finding.State],
+        "state": state,
+        "pending": undiagnosed_of(run.pk),
+        "advice": [
+            (label, advised[value], *links.ADVICE_WORDS[value])
+            for value, label in links.Advice.choices
+            if value in advised
+        ],
+        "back": request.get_full_path(),
+    }
+
+
+def editable(user: Any, findings: list[Finding]) -> dict[int, bool]:
+    """Which of the documents of these findings the person may change; one query at most."""
+    allowed = doc_ids_for(user, Action.EDIT)
+    live = set(Document.objects.filter(pk__in={one.doc_id for one in findings}).values_list("pk", flat=True))
+    return {doc_id: doc_id in live and (allowed is None or doc_id in allowed) for doc_id in live}
+
+
+@require_POST
+def derive(request: HttpRequest, run_id: int) -> HttpResponse:
+    """Look the ended documents of the run through now; the tick does the same."""
+    run, _ = run_or_404(request, run_id)
+    diagnose_run(run.pk)
+    return HttpResponseRedirect(reverse("run-findings", args=[run.pk]))
+
+
+@require_POST
+def decide(request: HttpRequest, finding_id: int) -> HttpResponse:
+    finding, _ = _to_change(request, finding_id)
+    state = request.POST.get("state", "")
+    if state not in Finding.State.values:
+        raise Http404("No such state")
+    note = request.POST.get("note", "").strip()
+    write_decision(finding, state, request.user.get_username(), note)
+    messages.success(request, f"{Finding.State(state).label}: {finding.sentence}")
+    return _back(request, finding)
+
+
+@require_POST
+def fix(request: HttpRequest, finding_id: int) -> HttpResponse:
+    """One press: the repair is carried out as the dialog would, and the finding is solved."""
+    finding, document = _to_change(request, finding_id)
+    number = request.POST.get("number", "")
+    try:
+        done = repair(finding, int(number) if number.isascii() and number.isdigit() else -1, document, _name(request))
+    except (Invalid, WrongMoment, StaleRecord) as refusal:
+        messages.error(request, f"{refusal}. Nothing was changed.")
+    else:
+        messages.success(request, f"{done}. It applies to the next crawl.")
+    return _back(request, finding)
+
+
+def _to_change(request: HttpRequest, finding_id: int) -> tuple[Finding, Document]:
+    """404 for who may not see it, refused for who may not change its document."""
+    docs = visible_docs(request)
+    finding = Finding.objects.filter(pk=finding_id).first()
+    if finding is None or (docs is not None and finding.doc_id not in docs):
+        raise Http404("No such finding")
+    return finding, document_or_404(request.user, finding.doc_id, Action.EDIT)
+
+
+def _name(request: HttpRequest) -> str:
+    return str(request.user.get_username())
+
+
+def _back(request: HttpRequest, finding: Finding) -> HttpResponse:
+    there = reverse("run-findings", args=[finding.run_id])
+    return HttpResponseRedirect(safe_next(request.POST.get("next", ""), there))

@@ -1,0 +1,73 @@
+"""What the lists of addresses of a run share: the filter in the address, the page of rows, chips and choices."""
+
+from typing import Any
+
+from django.core.paginator import Page, Paginator
+from django.http import HttpRequest
+
+from ..models import Run
+from ..queries.counts import Docs, Tallies, excursions_of, tallies
+from ..queries.ledger import CHANGED, NEW, Filter, Row, outcomes, rows_of, with_parents
+from ..values import REASONS
+from .run import COUNTED_DOCUMENTS
+from .scope import number_in, page_size
+from .shown import shown
+
+
+def asked_of(request: HttpRequest) -> Filter:
+    """The filter in the address; nonsense is ignored."""
+    return Filter(
+        outcomes=outcomes(request.GET.getlist("outcome")),
+        reasons=tuple(code for code in REASONS if code in request.GET.getlist("reason")),
+        doc_id=number_in(request, "doc"),
+        text=request.GET.get("q", "").strip()[:2048],
+        depth=number_in(request, "depth"),
+        status=number_in(request, "status"),
+        taken=request.GET.get("taken") == "1",
+        here=request.GET.get("here") == "1",
+        site=request.GET.get("site", "")[:2048],
+        fresh=fresh if (fresh := request.GET.get("fresh", "")) in (NEW, CHANGED) else "",
+        sort=request.GET.get("sort", ""),
+    )
+
+
+def listed(request: HttpRequest, run: Run, docs: Docs, asked: Filter) -> tuple[Page[Row], list[Row]]:
+    return page_of(request, rows_of(run, docs, asked))
+
+
+def page_of(request: HttpRequest, found: Any) -> tuple[Page[Row], list[Row]]:
+    """`found` counts and slices like the QuerySet a Paginator expects."""
+    page: Page[Row] = Paginator(found, page_size(request)).get_page(request.GET.get("page"))
+    rows = with_parents(list(page.object_list))
+    shown(rows, request.GET.get("why", ""))
+    page.object_list = rows
+    return page, rows
+
+
+def chips_of(request: HttpRequest, asked: Filter, counts: dict[str, int]) -> list[dict[str, Any]]:
+    """A chip for each reason; pressing it adds the reason to the filter, or takes it away. Its number counts all
+    addresses with that reason (of the document asked for): other filters are left behind."""
+    chips = []
+    for code, count in counts.items():
+        chosen = code in asked.reasons
+        query = request.GET.copy()
+        for name in set(query) - {"doc", "sort"}:
+            query.pop(name)
+        query.setlist("reason", [r for r in asked.reasons if r != code] if chosen else [*asked.reasons, code])
+        chips.append({"label": REASONS[code].label, "count": count, "chosen": chosen, "query": query.urlencode()})
+    return chips
+
+
+def choices_of(run: Run, docs: Docs, context: dict[str, Any]) -> dict[str, Any]:
+    """The documents and depths to filter by; long lists of documents are left to the Summary tab."""
+    few = context["sums"].documents <= COUNTED_DOCUMENTS
+    documents = excursions_of(run, docs).order_by("title").values_list("doc_id", "title") if few else []
+    return {"documents": list(documents), "depth_choices": sorted(context["tallies"].depths)}
+
+
+def tallies_for(run: Run, docs: Docs, asked: Filter, context: dict[str, Any]) -> Tallies:
+    """How the counters divide, of the document asked for."""
+    if asked.doc_id is None:
+        whole: Tallies = context["tallies"]
+        return whole
+    return tallies(run, {asked.doc_id} if docs is None else docs & {asked.doc_id})

@@ -1,0 +1,114 @@
+"""Errors: what is broken and for how long, in groups that people can call known or solved; what returns is new."""
+
+from collections import Counter
+from datetime import datetime
+from typing import Any
+
+from django.urls import reverse
+from django.utils.http import urlencode
+
+from clearinghouse.access.templatetags.pieces import ago, plural, spark
+
+from ...models import ErrorMark
+from ...queries.reports import error_groups, error_trends, errors_by_week, errors_of_keys, marks
+from ...values import FAILED, REASONS
+from .activity import day_bars, max_of
+from .frame import Asked, Cell, Chart, Column, Field, Report, ordered
+
+MOST = 5_000
+COLUMNS = (
+    Column("reason", "Error"),
+    Column("place", "Where"),
+    Column("n", "Times", num=True),
+    Column("runs", "Runs", num=True),
+    Column("docs", "Documents", num=True),
+    Column("first", "First seen", fit=True),
+    Column("last", "Last seen", fit=True),
+    Column("trend", "Trend", num=True, sorts=False),
+    Column("state", "State"),
+)
+STATES = (("open", "New and known"), ("new", "New"), ("known", "Known"), ("solved", "Solved"), ("all", "All"))
+_KEYS: dict[str, Any] = {
+    "reason": lambda row: row["reason"],
+    "place": lambda row: (row["site"], row["pattern"]),
+    "state": lambda row: ("new", "known", "solved").index(row["state"]),
+} | {name: (lambda row, name=name: row[name]) for name in ("n", "runs", "docs", "first", "last")}
+_PILLS = {"new": ("bad", "stop"), "known": ("warn", "warn"), "solved": ("ok", "ok")}
+
+
+def report(asked: Asked) -> Report:
+    since, period = asked.since("90")
+    words, by_words = asked.words("Address contains")
+    choices = [("", "Any error"), *((code, one.label) for code, one in REASONS.items() if one.outcome == FAILED)]
+    reason = asked.one_of("reason", choices)
+    state = asked.one_of("state", STATES, "open")
+    rows = with_states(asked, list(error_groups(asked.docs, since, words, reason).order_by("-n")[:MOST]))
+    shown = [row for row in rows if state == "all" or (row["state"] in ("new", "known" if state == "open" else state)
+             and (state in ("open", row["state"])))]  # fmt: skip
+    sort = asked.sort(COLUMNS, "-last")
+    counts = Counter(row["state"] for row in rows)
+    return Report(
+        COLUMNS, ordered(shown, sort, _KEYS), lambda part: _cells(part, asked), "group", sort=sort,
+        filters=(by_words, Field("reason", "Error", reason, choices), Field("state", "State", state, STATES), period),
+        chart=_chart(asked.docs, since), row_template="reports/error_actions.html",
+        sentence=f"{plural(counts['new'], 'new group')}, {counts['known']:,} known, {counts['solved']:,} solved.",
+    )  # fmt: skip
+
+
+def with_states(asked: Asked, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """New until every document's part of it is marked; solved until a later run has it again."""
+    marked = marks(asked.docs)
+    touched = {key for _, key in marked}
+    inside = errors_of_keys(asked.docs, touched) if touched else {}
+    for row in rows:
+        row["key"] = bytes(row["key"])
+        row["name"] = row["key"].hex()
+        states = [_state(marked.get((doc, row["key"])), run) for doc, (run, _) in inside.get(row["key"], {}).items()]
+        row["state"] = next((one for one in ("new", "known", "solved") if one in states), "new")
+    return rows
+
+
+def _state(mark: ErrorMark | None, last_run: int) -> str:
+    if mark is None or (mark.state == ErrorMark.State.SOLVED and last_run > mark.run_id):
+        return "new"
+    return str(mark.state)
+
+
+def _cells(rows: list[dict[str, Any]], asked: Asked) -> list[list[Cell]]:
+    found = error_trends(asked.docs, [row["key"] for row in rows])
+    return [_line(row, found.get(row["key"], [])) for row in rows]
+
+
+def _line(row: dict[str, Any], trend: list[int]) -> list[Cell]:
+    reason = REASONS.get(row["reason"])
+    place = row["site"].rstrip("/") + row["pattern"]
+    query = urlencode({"reason": row["reason"], "q": row["site"]})
+    errors = f"{reverse('run-tab', args=[row['last_run'], 'errors'])}?{query}"
+    return [
+        Cell(
+            reason.label if reason else row["reason"], errors, sub=f"last in run {row['last_run']}", value=row["reason"]
+        ),
+        Cell(place, url=True, sub="" if place == row["example"] else f"like {row['example']}"),
+        Cell(row["n"], bad=True),
+        Cell(row["runs"]),
+        Cell(row["docs"]),
+        _moment(row["first"]),
+        _moment(row["last"]),
+        Cell(spark(trend, "Errors"), value=" ".join(str(count) for count in trend)),
+        Cell("", pill=(*_PILLS[row["state"]], row["state"].capitalize()), value=row["state"]),
+    ]
+
+
+def _moment(at: datetime) -> Cell:
+    return Cell(ago(at), value=at.isoformat())
+
+
+def _chart(docs: Any, since: datetime) -> Chart | None:
+    found = {day: Counter({"k-err": count}) for day, count in errors_by_week(docs, since)}
+    if not found:
+        return None
+    bars = day_bars(found, ("k-err",))
+    whole = sum(bar.total for bar in bars)
+    return Chart(
+        "Errors over time", f"Errors over time: {plural(whole, 'error')}; most in one column {max_of(bars):,}", bars
+    )

@@ -1,0 +1,15 @@
+"""Doors to the reports."""
+
+from django.urls import path
+from django.views.decorators.http import require_safe
+
+from . import views
+from .changes import ChangesFeed
+
+urlpatterns = [
+    path("", views.index, name="reports"),
+    path("changes/feed.atom", require_safe(ChangesFeed()), name="changes-feed"),
+    path("errors/mark/<slug:key>/", views.mark, name="error-mark"),
+    path("<slug:name>/", views.report, name="report"),
+    path("<slug:name>/export.csv", views.export, name="report-csv"),
+]

@@ -1,0 +1,121 @@
+"""The doors to the reports: the list, one report as a page, the same rows as CSV; marking groups of errors."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import render
+from django.urls import reverse
+from django.views.decorators.http import require_POST, require_safe
+
+from clearinghouse.access.doors import safe_next
+from clearinghouse.access.policies import Action, doc_ids_for, require
+from clearinghouse.access.templatetags.pieces import plural
+from clearinghouse.spreadsheet import csv_answer
+
+from ...findings.decisions import mark_errors
+from ...models import ErrorGroup, ErrorMark
+from ...queries.reports import seen
+from ..scope import page_size, visible_docs
+from . import activity, broken, changes, coverage, errors, exclusions, hosts, planned, trail
+from .frame import Asked, Report, who_sees
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    title: str
+    question: str
+    make: Callable[[Asked], Report]
+
+
+REPORTS = {
+    "coverage": Kind("Coverage", "Which documents are fresh, stale, never crawled?", coverage.report),
+    "activity": Kind("Crawl activity", "What did the crawler do in this period?", activity.report),
+    "hosts": Kind("Hosts", "Where do pages, blocks and errors come from?", hosts.report),
+    "errors": Kind("Errors", "What is broken, and for how long?", errors.report),
+    "broken-links": Kind("Broken links", "Which links lead nowhere, and on which pages are they?", broken.report),
+    "changes": Kind("Changes", "What changed on the web?", changes.report),
+    "schedules": Kind("Schedules", "What will run, and when?", planned.report),
+    "exclusions": Kind("Exclusions", "Which exclude URLs work?", exclusions.report),
+    "audit": Kind("Audit", "Who changed what?", trail.report),
+}
+
+
+@require_safe
+def index(request: HttpRequest) -> HttpResponse:
+    visible_docs(request)
+    return render(request, "reports/index.html", {"reports": REPORTS.items(), "who": who_sees(request.user)})
+
+
+@require_safe
+def report(request: HttpRequest, name: str) -> HttpResponse:
+    kind, made = _made(request, name)
+    page = Paginator(made.source, page_size(request)).get_page(request.GET.get("page"))
+    raw = list(page.object_list)
+    rows = [(list(zip(made.columns, cells, strict=True)), one) for cells, one in zip(made.cells(raw), raw, strict=True)]
+    context = {
+        "name": name,
+        "kind": kind,
+        "report": made,
+        "page": page,
+        "rows": rows,
+        "others": [(other, one.title) for other, one in REPORTS.items()],
+        "who": who_sees(request.user),
+        "filtered": any(key not in ("page", "sort") for key in request.GET),
+        "csv": reverse("report-csv", args=[name]),
+        "back": request.get_full_path(),
+        "may_mark": doc_ids_for(request.user, Action.EDIT) != set(),
+    }
+    return render(request, "reports/report.html", context | made.extra)
+
+
+@require_safe
+def export(request: HttpRequest, name: str) -> HttpResponse:
+    """The rows of the report with the filters of the address, all of them, as they are written."""
+    if name == "broken-links":
+        return csv_answer("broken-links.csv", broken.CSV_HEAD, broken.csv_lines(_asked(request)))
+    _, made = _made(request, name)
+    return csv_answer(f"{name}.csv", [column.label for column in made.columns], made.lines())
+
+
+def _asked(request: HttpRequest) -> Asked:
+    return Asked(request, visible_docs(request))
+
+
+def _made(request: HttpRequest, name: str) -> tuple[Kind, Report]:
+    asked = _asked(request)
+    kind = REPORTS.get(name)
+    if kind is None:
+        raise Http404("No such report")
+    return kind, kind.make(asked)
+
+
+@require_POST
+def mark(request: HttpRequest, key: str) -> HttpResponse:
+    """Known, solved or new again, in the documents of this person that have this error."""
+    docs: Any = visible_docs(request)
+    digest = _digest(key)
+    visible = set(seen(ErrorGroup.objects.filter(key=digest), docs).values_list("doc_id", flat=True))
+    if not visible:
+        raise Http404("No such group of errors")
+    require(request.user, Action.EDIT)
+    state = request.POST.get("state", "")
+    if state and state not in ErrorMark.State.values:
+        raise Http404("No such state")
+    editable = doc_ids_for(request.user, Action.EDIT)
+    mine = visible if editable is None else visible & editable
+    count = mark_errors({digest}, mine, state, request.user.get_username())
+    word = state or "new again"
+    messages.success(request, f"This error is {word} in {plural(count, 'document')}.")
+    there = reverse("report", args=["errors"])
+    return HttpResponseRedirect(safe_next(request.POST.get("next", ""), there))
+
+
+def _digest(key: str) -> bytes:
+    try:
+        return bytes.fromhex(key)
+    except ValueError:
+        raise Http404("No such group of errors")

@@ -1,0 +1,85 @@
+"""The tab Hosts: what each site gave, and what kept the crawler from more of it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlencode
+
+from django.core.paginator import Paginator
+from django.http import HttpRequest
+from django.urls import reverse
+
+from ..models import Run
+from ..queries.counts import Docs
+from ..queries.sites import LEFT_REASONS, Group, by_site
+from .lists import choices_of
+from .scope import number_in, page_size
+
+# Column: the name of the count, its heading, the query behind it.
+_PAGES = ("outcome", "crawled"), ("outcome", "unchanged")
+COLUMNS: tuple[tuple[str, str, tuple[tuple[str, str], ...]], ...] = (
+    ("pages", "Pages", _PAGES),
+    ("new", "New", (("fresh", "new"),)),
+    ("changed", "Changed", (("fresh", "changed"),)),
+    ("unchanged", "Unchanged", (("outcome", "unchanged"),)),
+    ("robots", "robots.txt", (("reason", "robots_disallowed"),)),
+    ("outside", "Out of scope", (("reason", "outside_root"),)),
+    ("excluded", "Excluded", (("reason", "excluded"),)),
+    ("errors", "Errors", (("outcome", "failed"),)),
+    ("queued", "Waiting", (("outcome", "queued"),)),
+    ("left", "Left waiting", tuple(("reason", code) for code in LEFT_REASONS)),
+)
+SORTS: dict[str, Callable[[Group], Any]] = {
+    "site": lambda group: group.start,
+    "bytes": lambda group: group.bytes,
+    "median": lambda group: group.median or 0,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    name: str
+    label: str
+    value: int
+    url: str
+
+
+def hosts(request: HttpRequest, run: Run, docs: Docs, context: dict[str, Any]) -> dict[str, Any]:
+    doc_id = number_in(request, "doc")
+    groups = by_site(run, docs, doc_id)
+    sort = request.GET.get("sort", "")
+    groups = _sorted(groups, sort)
+    columns = _shown(groups)
+    page = Paginator(groups, page_size(request)).get_page(request.GET.get("page"))
+    rows = [(group, [_cell(run, group, column, doc_id) for column in columns]) for group in page.object_list]
+    return {
+        "page": page,
+        "rows": rows,
+        "columns": [(name, label) for name, label, _ in columns],
+        "sort": sort,
+        "doc_id": doc_id,
+    } | choices_of(run, docs, context)
+
+
+def _sorted(groups: list[Group], sort: str) -> list[Group]:
+    name = sort.removeprefix("-")
+    if name in {column for column, _, _ in COLUMNS}:
+        return sorted(groups, key=lambda group: getattr(group, name), reverse=sort.startswith("-"))
+    if name in SORTS:
+        return sorted(groups, key=SORTS[name], reverse=sort.startswith("-"))
+    return groups
+
+
+def _shown(groups: list[Group]) -> list[tuple[str, str, tuple[tuple[str, str], ...]]]:
+    """Waiting is a column only while something waits, or was left."""
+    return [
+        column
+        for column in COLUMNS
+        if column[0] not in ("queued", "left") or any(getattr(group, column[0]) for group in groups)
+    ]
+
+
+def _cell(run: Run, group: Group, column: tuple[str, str, Any], doc_id: int | None) -> Cell:
+    name, label, terms = column
+    query = [*terms, ("site", group.start)] + ([("doc", str(doc_id))] if doc_id is not None else [])
+    return Cell(name, label, getattr(group, name), f"{reverse('run-tab', args=[run.pk, 'urls'])}?{urlencode(query)}")

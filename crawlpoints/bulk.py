@@ -1,0 +1,120 @@
+"""Owns: changes to several crawl points at once, and how they are taken back with one press.
+
+Does not: decide what may be saved (checks), speak HTTP. Called by: the panel, the import.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.db import transaction
+from django.db.models import QuerySet
+
+from clearinghouse.audit import services as audit
+from clearinghouse.library.models import Document
+from clearinghouse.library.services import crawl_point_field
+
+from . import services
+from .checks import Invalid
+from .models import CrawlPoint, CrawlPointLink, ExcludeUrl
+from .queries import document_of
+
+
+@dataclass(slots=True)
+class Changed:
+    """What a command did, as it is kept for its Undo."""
+
+    added: list[int] = field(default_factory=list)  # crawl points that were not there before
+    deleted: list[int] = field(default_factory=list)
+    before: dict[int, dict[str, Any]] = field(default_factory=dict)  # crawl point -> the values it had
+    excludes: list[int] = field(default_factory=list)  # exclude URLs that were not there before
+    refused: list[str] = field(default_factory=list)  # sentences; these crawl points were left alone
+
+    @property
+    def count(self) -> int:
+        return len(self.added) + len(self.before)
+
+    def to_json(self) -> dict[str, Any]:
+        before = {str(pk): values for pk, values in self.before.items()}
+        return {"added": self.added, "deleted": self.deleted, "before": before, "excludes": self.excludes}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> "Changed":
+        before = {int(pk): dict(values) for pk, values in data["before"].items()}
+        return cls(list(data["added"]), list(data["deleted"]), before, list(data["excludes"]))
+
+
+@transaction.atomic
+def set_values(points: Iterable[CrawlPoint], values: Mapping[str, Any]) -> Changed:
+    """The same values for all; Invalid when one of them may not be saved, and then nothing is changed."""
+    changed = Changed()
+    for point in points:
+        before = {name: getattr(point, name) for name in values}
+        if any(str(before[name] or 0) != str(values[name] or 0) for name in values):
+            _set(point, values)
+            changed.before[point.pk] = before
+    return changed
+
+
+def _set(point: CrawlPoint, values: Mapping[str, Any]) -> None:
+    """Activity alone is never refused: an adopted crawl point that no check would pass can be switched off, too."""
+    if set(values) == {"active"}:
+        services.set_active([point], bool(values["active"]))
+    else:
+        services.update_crawl_point(point, values)
+
+
+@transaction.atomic
+def copy(points: Sequence[CrawlPoint], target: Document, *, move: bool = False) -> Changed:
+    """To another document, saved password and all; moving deletes them here. One the target has already stays."""
+    changed = Changed()
+    for point in points:
+        try:
+            with transaction.atomic():
+                changed.added.append(_copied(point, target).pk)
+        except Invalid:
+            changed.refused.append(f"{target.title} already has {point.url}")
+            continue
+        if move:
+            services.delete_crawl_point(point)
+            changed.deleted.append(point.pk)
+    return changed
+
+
+def _copied(point: CrawlPoint, target: Document) -> CrawlPoint:
+    """The password stays sealed: it is bound to the site and the way of signing in, which are the same."""
+    twin = CrawlPoint(**{name: getattr(point, name) for name in services.COLUMNS}, password=point.password)
+    twin.key = services.point_key(target.pk, twin.url, twin.root)
+    if CrawlPoint.objects.filter(key=twin.key).exists():
+        raise Invalid({"url": [services.TWIN]})
+    twin.save()
+    CrawlPointLink.objects.create(document=target, field=crawl_point_field(target), crawl_point=twin)
+    origin = document_of(point)
+    sentence = f"Copied crawl point {twin.url} from {origin.title if origin else 'another document'}"
+    audit.record("add", twin, sentence, document_id=target.pk, after=services.facts(twin))
+    return twin
+
+
+def within(changed: Changed, documents: QuerySet[Document]) -> bool:
+    """Whether every row the change touched belongs to one of these documents."""
+    points = {*changed.added, *changed.before, *changed.deleted}
+    links = CrawlPointLink.everything.filter(crawl_point__in=points, document__in=documents.values("pk"))
+    return set(links.values_list("crawl_point", flat=True)) == points
+
+
+@transaction.atomic
+def take_back(changed: Changed) -> int:
+    """Everything as it was before; what somebody deleted meanwhile stays deleted. How many rows were changed."""
+    points = CrawlPoint.objects.in_bulk([*changed.added, *changed.before])
+    for pk in changed.added:
+        if pk in points:
+            services.delete_crawl_point(points[pk])
+    for pk, values in changed.before.items():
+        if pk in points:
+            _set(points[pk], values)
+    gone = CrawlPoint.everything.filter(pk__in=changed.deleted, deleted=1)
+    restored = [services.restore_crawl_point(point) for point in gone]
+    excludes = list(ExcludeUrl.objects.filter(pk__in=changed.excludes))
+    for exclude in excludes:
+        services.delete_exclude_url(exclude)
+    return len(points) + len(restored) + len(excludes)

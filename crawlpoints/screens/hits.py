@@ -1,0 +1,59 @@
+"""What an exclude URL would keep out, before it is saved: stored pages, and addresses waiting in a running crawl."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from clearinghouse.addresses import Refusal
+from clearinghouse.addresses.patterns import compile_exclude
+from crawler.models import LedgerEntry, PageHead, PageVersion
+
+MOST = 50_000  # addresses that are looked at
+SHOWN = 20
+
+
+@dataclass(slots=True)
+class Hits:
+    line: str
+    kind: str
+    stored: int = 0
+    queued: int = 0
+    examples: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    lines: list[Hits]
+    looked_at: int
+    complete: bool
+
+
+def preview(doc_id: int, lines: Sequence[str]) -> Preview:
+    """For each line that can be read; the others are the business of checks."""
+    stored, queued = _stored(doc_id), _queued(doc_id)
+    found = []
+    for line in lines:
+        exclude = compile_exclude(line)
+        if isinstance(exclude, Refusal):
+            continue
+        hits = Hits(line, exclude.kind)
+        for url in stored:
+            if exclude.matches(url):
+                hits.stored += 1
+                hits.examples.append(url)
+        for url in queued:
+            if exclude.matches(url):
+                hits.queued += 1
+                hits.examples.append(url)
+        hits.examples = hits.examples[:SHOWN]
+        found.append(hits)
+    return Preview(found, len(stored) + len(queued), max(len(stored), len(queued)) < MOST)
+
+
+def _stored(doc_id: int) -> list[str]:
+    heads = PageHead.objects.filter(doc_id=doc_id).values("version_id")
+    return list(PageVersion.objects.filter(pk__in=heads).order_by("url").values_list("url", flat=True)[:MOST])
+
+
+def _queued(doc_id: int) -> list[str]:
+    rows = LedgerEntry.objects.filter(excursion__doc_id=doc_id, excursion__unfinished=True, outcome="queued")
+    return list(rows.order_by("id").values_list("url", flat=True)[:MOST])

@@ -1,0 +1,128 @@
+/* Unsaved entries of a form survive a closed dialog and a logout, in this browser only; never a password. */
+"use strict";
+
+(() => {
+  const PREFIX = "draft:";
+  const LEFT_OUT = new Set(["csrfmiddlewaretoken", "password", "forget_password", "version", "opened",
+    "excludes_opened", "test", "do"]);
+
+  const keyOf = (form) => `${PREFIX}${document.body.dataset.person || ""}:${new URL(form.action).pathname}`;
+
+  function entriesOf(form) {
+    const kept = {};
+    for (const field of form.elements) {
+      if (!field.name || LEFT_OUT.has(field.name) || field.type === "password") continue;
+      if (field.type === "radio") { if (field.checked) kept[field.name] = field.value; }
+      else if (field.type === "checkbox") kept[field.name] = field.checked;
+      else if (field.tagName !== "BUTTON") kept[field.name] = field.value;
+    }
+    return kept;
+  }
+
+  function read(form) {
+    try { return JSON.parse(localStorage.getItem(keyOf(form)) || "null"); } catch { return null; }
+  }
+
+  function forget(form) {
+    try { localStorage.removeItem(keyOf(form)); } catch { /* a browser that keeps nothing */ }
+  }
+
+  function restore(form, entries) {
+    for (const field of form.elements) {
+      if (!(field.name in entries)) continue;
+      if (field.type === "radio") field.checked = field.value === entries[field.name];
+      else if (field.type === "checkbox") field.checked = entries[field.name];
+      else if (field.tagName !== "BUTTON") field.value = entries[field.name];
+    }
+    form.elements.root && (form.elements.root.dataset.edited = "1");
+  }
+
+  function offer(form) {
+    const draft = read(form);
+    if (!draft || form.querySelector(".problem") || form.querySelector("[data-draft]")) return;
+    if (JSON.stringify(draft.entries) === JSON.stringify(entriesOf(form))) return forget(form);
+    const notice = document.createElement("div");
+    notice.className = "notice info";
+    notice.dataset.draft = "";
+    notice.setAttribute("role", "status");
+    const line = document.createElement("p");
+    line.textContent = `Unsaved entries from ${draft.at}`;
+    notice.append(line, button("Restore", () => restore(form, draft.entries)), button("Discard", () => forget(form)));
+    (form.querySelector(".dlg-cols .stack") || form).prepend(notice);
+
+    function button(label, act) {
+      const made = document.createElement("button");
+      made.type = "button";
+      made.className = "btn s";
+      made.textContent = label;
+      made.addEventListener("click", () => {
+        act();
+        notice.remove();
+        form.querySelector("input:not([type=hidden])")?.focus();
+      });
+      return made;
+    }
+  }
+
+  const isDraftForm = (form) => form?.matches?.("form.point-form");
+  const formIn = (root) => root.querySelector?.("form.point-form");
+
+  document.addEventListener("input", ({ target }) => {
+    if (!isDraftForm(target.form) || LEFT_OUT.has(target.name)) return;
+    const at = new Date().toTimeString().slice(0, 5);
+    try { localStorage.setItem(keyOf(target.form), JSON.stringify({ at, entries: entriesOf(target.form) })); } catch { /* full */ }
+  });
+  // Saved, or left on purpose for the next one: the server has it now.
+  document.addEventListener("htmx:afterRequest", ({ detail }) => {
+    const form = detail.elt.closest?.("form.point-form");
+    if (form && detail.xhr.getResponseHeader("HX-Redirect")) forget(form);
+  });
+  document.addEventListener("submit", ({ target, submitter }) => {
+    if (isDraftForm(target) && !target.hasAttribute("hx-post") && ["save", "again"].includes(submitter?.value)) forget(target);
+  });
+  document.addEventListener("htmx:afterSwap", ({ detail }) => {
+    const form = detail.target?.id === "dialog" && formIn(detail.target);
+    if (form) offer(form);
+  });
+  document.addEventListener("DOMContentLoaded", () => {
+    const form = formIn(document);
+    if (form) offer(form);
+  });
+
+  /* ---- single keys, only for who switched them on in Preferences (body data-single-keys) ---- */
+  const PLACES = { d: "/documents/", c: "/crawls/", r: "/reports/" };
+  let afterG = 0;
+
+  document.addEventListener("keydown", (event) => {
+    if (!("singleKeys" in document.body.dataset) || event.ctrlKey || event.altKey || event.metaKey) return;
+    if (event.target.closest("input:not([type=checkbox], [type=radio]), textarea, select, [contenteditable]")) return;
+    if (document.querySelector("dialog[open]")) return;
+    const key = event.key;
+    if (Date.now() - afterG < 1500 && PLACES[key]) {
+      event.preventDefault();
+      location.assign(PLACES[key]);
+      return;
+    }
+    afterG = key === "g" ? Date.now() : 0;
+    if (key === "/") go(document.getElementById("find"));
+    else if (key === "?") location.assign("/help/#keys");
+    else if (key === "u") press("[data-key=undo]");
+    else if (key === "j" || key === "k") step(key === "j" ? 1 : -1);
+    else if (key === "x") toggle();
+    else if (/^[netp]$/.test(key)) press(`[data-single=${key}]`);
+    else return;
+    event.preventDefault();
+  });
+
+  function go(field) { field?.focus(); }
+  function press(selector) { document.querySelector(selector)?.click(); }
+  function boxes() { return [...document.querySelectorAll("form[data-row-keys] .pick input")]; }
+  function step(by) {
+    const all = boxes();
+    const here = all.indexOf(document.activeElement);
+    all[Math.min(Math.max(here + by, 0), all.length - 1)]?.focus();
+  }
+  function toggle() {
+    if (boxes().includes(document.activeElement)) document.activeElement.click();
+  }
+})();

@@ -1,0 +1,216 @@
+"""The reviewed table: who gets what at which address (threat T13). One line per route; test_routes walks it.
+
+A NEW ROUTE NEEDS ONE LINE in ROWS: "url-name": (pattern for GET, pattern for POST).
+  * Choose a pattern below; NO means the method does not exist there (405).
+  * A third entry, a dictionary, is what the POST sends (otherwise nothing); a query may follow a name in QUERIES.
+  * An argument of the address that is not in test_routes.arguments() needs one line there: a real row's key.
+A pattern is one letter for each of PEOPLE, in their order:
+  Y gets an answer   R refused, told who can grant it (403)   N does not exist for them (404)   D sent to the door
+"""
+
+from typing import Any
+
+# Everything is asked about the editor's document, in project 1; the stranger and the other manager are of project 2.
+PEOPLE = (
+    "visitor",  # not signed in
+    "nobody",  # an account without a role
+    "stranger",  # content developer of project 2
+    "other_manager",  # project manager of project 2
+    "colleague",  # content developer of project 1, not assigned to the document
+    "editor",  # content developer, assigned to the document
+    "reader",  # indexer of project 1
+    "manager",  # project manager of project 1
+    "administrator",
+    "superuser",
+)
+
+OPEN = "YYYYYYYYYY"
+SELF = "DYYYYYYYYY"  # one's own pages
+STAFF = "DNYYYYYYYY"  # everybody with a role; lists show only what is theirs
+VIEW = "DNNNYYYYYY"
+EDIT = "DNNNRYRYYY"
+TEST = "DNNNRYYYYY"
+REQUEST = "DNNNRYRYRR"
+RUN = "DNNNNYYYYY"
+CONTROL = "DNNNNRRRYY"
+MANAGERS = "DNRYRRRYYY"
+MEMBER = "DNRNRRRYYY"  # a person of project 1, for who manages people
+ADMIN = "DNRRRRRRYY"
+ASSIGN = "DNNNRRRYYY"
+LAUNCH_IT = "DNNNRRRRYY"  # launch this document
+LEAVE = "DDDDDDDDDD"  # signed out, and back at the door
+LEAVE_ADMIN = "DNRRRRRRDD"
+NEVER = "DNRRRRRRRR"  # refused to everybody
+ROOT = "DNNNNNNNNY"  # superusers; nobody else learns that it exists
+EDIT_OF_RUN = "DNNNNYRYYY"  # what a run found: nobody learns of it who does not see the run
+HIDDEN_EDIT = "DNNNRNRNNN"  # may be edited, but this one is not deleted
+HIDDEN = "DNNNNNNNNN"
+NO = "DXXXXXXXXX"  # no such method
+SHUT = "XXXXXXXXXX"  # no such method at an open address
+
+# Methods other than GET and POST are in REST below; everywhere else they must not exist or change nothing.
+ROWS: dict[str, tuple[Any, ...]] = {
+    # ---- clearinghouse.access ----
+    "sign-in": (OPEN, OPEN),
+    "sign-out": (NO, LEAVE),
+    "me": (SELF, SELF),
+    "preferences": (SELF, SELF),
+    "password": (SELF, SELF),
+    "api-keys": (SELF, NO),
+    "api-key-new": (NO, SELF),
+    "api-key-revoke": (NO, HIDDEN),  # the key of the table is nobody's of these
+    "settings": (MANAGERS, NO),
+    "networks": (ADMIN, NO),
+    "launching": (ADMIN, ADMIN),
+    "crawl-defaults": (ADMIN, ADMIN),
+    "notice-defaults": (ADMIN, ADMIN),
+    "projects": (ADMIN, ADMIN),
+    "project-edit": (ADMIN, ADMIN),
+    "project-delete": (NO, ADMIN),
+    "people": (MANAGERS, NO),
+    "person-new": (MANAGERS, MANAGERS),
+    "person-edit": (MEMBER, MEMBER),
+    "person-password": (NO, MEMBER),
+    "person-active": (NO, MEMBER),
+    # ---- clearinghouse.library ----
+    "document-new": (ADMIN, ADMIN),
+    "documents-import": (ADMIN, ADMIN),
+    "document-edit": (ASSIGN, ASSIGN),
+    "document-delete": (NO, ADMIN),
+    "document-restore": (NO, ADMIN),
+    # ---- crawlpoints ----
+    "documents": (STAFF, NO),
+    "documents-choose": (STAFF, NO),
+    "documents-export": (STAFF, NO),
+    "document": (VIEW, NO),
+    "crawl-points": (VIEW, NO),
+    "crawl-points-export": (VIEW, NO),
+    "crawl-points-choose": (NO, EDIT),
+    "crawl-points-delete": (NO, EDIT),
+    "crawl-points-restore": (NO, EDIT),
+    "crawl-points-bulk": (NO, EDIT, {"do": "activate"}),
+    "crawl-points-test": (TEST, TEST),
+    "crawl-point-new": (EDIT, EDIT),
+    "crawl-point-edit": (EDIT, EDIT),
+    "crawl-point-fix": (NO, EDIT),
+    "exclude-urls": (VIEW, EDIT),
+    "exclude-urls-delete": (NO, EDIT),
+    "exclude-urls-restore": (NO, EDIT),
+    "document-history": (VIEW, NO),
+    "crawl-points-import": (EDIT, EDIT),
+    "crawl-points-running": (VIEW, NO),
+    "crawl-points-undo": (NO, EDIT),
+    "crawl-points-test-export": (TEST, NO),
+    "crawl-point-look": (EDIT, NO),
+    "crawl-point-use": (NO, HIDDEN_EDIT),
+    "exclude-urls-export": (VIEW, NO),
+    "exclude-urls-import": (EDIT, EDIT),
+    "exclude-urls-apply": (NO, EDIT),
+    "view-save": (NO, STAFF),
+    "view-delete": (NO, STAFF),
+    # ---- crawler ----
+    "crawls-pause": (NO, ADMIN),
+    "schedules": (STAFF, NO),
+    "quiet-hours": (NO, ADMIN),
+    "schedule-change": (NO, ADMIN, {"action": "off"}),
+    "previews": (TEST, NO),
+    "preview-start": (NO, TEST),
+    "preview": (TEST, NO),
+    "preview-live": (TEST, NO),
+    "preview-stop": (NO, TEST),
+    "preview-again": (NO, TEST),
+    "run-ask-to-stop": (NO, RUN),
+    "run-compare-choose": (RUN, NO),
+    "run-compare": (RUN, NO),
+    "run-export": (RUN, NO),
+    "run-page-copy": (RUN, NO),
+    "run-findings": (RUN, NO),
+    "findings-derive": (NO, RUN),
+    "finding-decide": (NO, EDIT_OF_RUN, {"state": "accepted"}),
+    "finding-fix": (NO, EDIT_OF_RUN),
+    "request-crawl": (REQUEST, REQUEST),
+    "request-answer": (NO, LAUNCH_IT, {"do": "decline"}),
+    "task-claim": (NO, HIDDEN),
+    "notices-read": (NO, SELF),
+    "notices-mute": (NO, SELF, {"event": "run_finished"}),
+    "my-notices": (STAFF, STAFF),
+    "webhooks": (ADMIN, ADMIN, {"project": "1", "url": ""}),
+    "reports": (STAFF, NO),
+    "changes-feed": (STAFF, NO),
+    "error-mark": (NO, EDIT_OF_RUN, {"state": "known"}),
+    "report": (STAFF, NO),
+    "report-csv": (STAFF, NO),
+    "home": (SELF, NO),
+    "crawls": (STAFF, NO),
+    "launch": (ADMIN, ADMIN),
+    "run": (RUN, NO),
+    "run-live": (RUN, NO),
+    "run-cancel": (CONTROL, CONTROL),
+    "run-speed": (NO, CONTROL, {"speed": "fast"}),
+    "run-control": (NO, CONTROL),
+    "run-page": (RUN, NO),
+    "run-tab": (RUN, NO),
+    "propagation": (MANAGERS, NO),
+    "propagation-new": (ADMIN, NO),
+    "propagation-start": (NO, ADMIN),
+    "propagation-rollback": (NO, ADMIN),
+    "propagation-board": (MANAGERS, NO),
+    "propagation-live": (MANAGERS, NO),
+    "propagation-retry": (NO, ADMIN),
+    "help": (OPEN, SHUT),
+    "help-topic": (OPEN, SHUT),
+    "workers": (ADMIN, NO),
+    "status": (ADMIN, NO),
+    "error-log": (ADMIN, NO),
+    # ---- crawler.screens.api ----
+    "api-docs": (SELF, NO),
+    "api-openapi": (SELF, NO),
+    "api-me": (SELF, NO),
+    "api-documents": (STAFF, NO),
+    "api-document": (VIEW, NO),
+    "api-crawl-points": (VIEW, EDIT, {"url": "https://x.example/a/", "root": "https://x.example/a/"}),
+    "api-crawl-point": (VIEW, NO),
+    "api-crawl-point-restore": (NO, HIDDEN_EDIT),
+    "api-exclude-urls": (VIEW, EDIT, {"pattern": "https://x.example/*"}),
+    "api-exclude-url": (NO, NO),
+    "api-exclude-url-restore": (NO, HIDDEN_EDIT),
+    "api-explain": (NO, TEST, {"urls": ["https://x.example/"]}),
+    "api-runs": (STAFF, ADMIN),
+    "api-run": (RUN, NO),
+    "api-run-control": (NO, CONTROL),
+    "api-run-speed": (NO, CONTROL, {"speed": "fast"}),
+    "api-run-excludes": (NO, CONTROL, {"document": 1}),
+    "api-run-documents": (RUN, NO),
+    "api-run-urls": (RUN, NO),
+    "api-run-pages": (RUN, NO),
+    "api-run-page": (RUN, NO),
+    "api-run-events": (RUN, NO),
+    "api-propagations": (MANAGERS, NO),
+    "api-propagation": (MANAGERS, NO),
+    # ---- clearinghouse.search ----
+    "search": (OPEN, SHUT),
+    "search-result": (OPEN, SHUT),
+    "search-cached": (OPEN, SHUT),
+    "search-opensearch": (OPEN, SHUT),
+    # ---- Django's admin: what differs from ROOMS ----
+    "admin:logout": (NO, LEAVE_ADMIN),
+    "admin:password_change_done": (ADMIN, NO),
+    "admin:jsi18n": (ADMIN, NO),
+    "admin:autocomplete": (NEVER, NO),
+    "admin:access_person_add": (NEVER, NEVER),
+    "admin:audit_entry_add": (NEVER, NEVER),
+}  # fmt: skip
+
+# Whole rooms of libraries, by the beginning of the name: (pattern for GET, pattern for POST).
+ROOMS: dict[str, tuple[str, str]] = {
+    "admin:": (ADMIN, ADMIN),
+}
+
+# The query of the GET, where a page needs one.
+QUERIES: dict[str, str] = {"run-compare-choose": "?with=1"}
+
+# Methods beside GET and POST that an address understands.
+REST: dict[str, tuple[str, ...]] = {
+    "api-crawl-point": ("PATCH", "DELETE"),
+    "api-exclude-url": ("DELETE",),
+}

@@ -1,0 +1,44 @@
+"""A page that is looked at while a crawl moves: what the reader has in hand stays there."""
+
+from playwright.sync_api import Response, expect
+
+
+def test_focus_menu_and_selection_survive_ten_polls(visit, open_house):
+    visitor = visit()
+    visitor.sign_in("administrator")
+    page = visitor.page
+    polls: list[int] = []
+
+    def note(answer: Response) -> None:
+        if "/live?" in answer.url:
+            polls.append(answer.status)
+
+    page.on("response", note)
+    page.goto("/crawls/launch/")
+    page.get_by_label("Polite: one request a second to each site").check()
+    page.get_by_role("button", name="Launch crawl of").click()
+    depth = page.locator("#depth-1")
+    depth.wait_for(timeout=60_000)
+    before = page.locator("#live-n-pages").inner_text()
+    page.locator("#live-controls summary", has_text="Speed").click()
+    depth.focus()
+    seen = len(polls)
+    while len(polls) < seen + 10:
+        page.wait_for_timeout(250)
+    expect(depth).to_be_focused()
+    expect(page.get_by_role("button", name="Medium")).to_be_visible()
+    assert page.locator("#live-n-pages").inner_text() != before
+    assert page.title().startswith("(") and "%) Run" in page.title()
+
+
+def test_signed_out_while_looking_is_said_and_nothing_is_lost(visit, open_house):
+    visitor = visit()
+    visitor.sign_in("administrator")
+    page = visitor.page
+    page.goto("/crawls/launch/")
+    page.get_by_label("Polite: one request a second to each site").check()
+    page.get_by_role("button", name="Launch crawl of").click()
+    page.locator("#depth-1").wait_for(timeout=60_000)
+    visitor.context.clear_cookies()
+    page.get_by_role("link", name="Sign in again").wait_for(timeout=20_000)
+    expect(page.locator("#depth-1")).to_be_visible()

@@ -1,0 +1,147 @@
+"""Each diagnosis rule: its sentence, its repair, and a case in which it keeps quiet."""
+
+from collections import Counter
+from typing import Any
+
+from crawler.findings.figures import Figures, Line, alike, repeated
+from crawler.findings.rules import advice, look
+from crawler.findings.values import Alike, Facts, Fix, Found, Start
+from crawler.values import PointSettings
+
+POINT = PointSettings(id=7, url="https://ex.gov/a/", root="https://ex.gov/a/", depth=3, max_pages=500)
+
+
+def said(rule: str, **facts: Any) -> Found | None:
+    values = {"state": "finished", "pages": 100, "bytes": 100_000, "fetched": 100} | facts
+    return next((one for one in look(Facts(**values)) if one.rule == rule), None)
+
+
+def start(**values: Any) -> tuple[Start, ...]:
+    return (Start(**({"point": POINT, "outcome": "crawled", "links_inside": 9} | values)),)
+
+
+def test_nothing_is_said_of_an_ordinary_crawl() -> None:
+    facts = Facts(state="finished", pages=100, bytes=90_000, before=101, fetched=104, failed=3, starts=start())
+    assert look(facts) == [] and advice(facts, []) == "propagate"
+
+
+def test_only_the_start_page() -> None:
+    found = said("only_start", pages=1, before=412, starts=start(links_inside=0))
+    assert found is not None
+    expected = "Only 1 page was stored; the crawl before had 412. The start page has 0 links inside the root string."
+    assert found.sentence == expected
+    assert [fix.label for fix in found.fixes] == ["Show its links", "Change root string"]
+    flat = PointSettings(id=7, url="https://ex.gov/a/", root="https://ex.gov/a/", depth=0)
+    assert said("only_start", pages=1, starts=start(point=flat)) is None
+
+
+def test_a_start_page_that_redirects_outside_offers_the_new_address() -> None:
+    moved = start(outcome="skipped", reason="redirect_outside_root", redirect_url="https://www.ex.gov/b/index.html")
+    found = said("start_redirects", starts=moved)
+    assert found is not None and "redirects to https://www.ex.gov/b/index.html" in found.sentence
+    assert found.fixes[0].change == {"url": "https://www.ex.gov/b/index.html", "root": "https://www.ex.gov/b/"}
+    assert said("start_redirects", starts=start()) is None
+
+
+def test_a_start_page_that_failed_three_times_may_be_deactivated() -> None:
+    once = said("start_failed", starts=start(outcome="failed", reason="http_4xx", status=404, failing_runs=1))
+    assert once is not None
+    assert once.sentence == "The start page https://ex.gov/a/ answered 404 (not found)."
+    assert [fix.label for fix in once.fixes] == ["Update crawl point"]
+    often = said("start_failed", starts=start(outcome="failed", reason="http_4xx", status=404, failing_runs=3))
+    assert often is not None and often.sentence.endswith("in 3 runs.")
+    assert often.fixes[1] == Fix("Deactivate", point_id=7, change={"active": 0})
+
+
+def test_a_page_limit_offers_the_next_hundred() -> None:
+    found = said("page_limit", starts=start(), cut={7: 730})
+    assert found is not None and "730 addresses were waiting" in found.sentence
+    assert found.fixes[0] == Fix("Set limit to 1,300", point_id=7, change={"max_pages": 1300})
+    assert said("page_limit", starts=start(), cut={7: 0}) is None
+
+
+def test_a_depth_limit_that_cut_a_lot_offers_one_more_click() -> None:
+    found = said("depth_limit", starts=start(), deep={7: 640})
+    assert found is not None and found.sentence.startswith("640 addresses were one click too deep")
+    assert found.fixes[0].change == {"depth": 4}
+    assert said("depth_limit", starts=start(), deep={7: 9}) is None
+
+
+def test_a_fifth_fewer_pages_is_a_drop() -> None:
+    found = said("drop", pages=62, before=100, before_run=9)
+    assert found is not None
+    assert found.sentence == "38% fewer pages than in the crawl before of run 9: 62 instead of 100."
+    assert said("drop", pages=80, before=100) is None
+
+
+def test_the_counted_reasons_are_said() -> None:
+    sentences = {
+        "auth_failed": ("auth_failed", "The site refused the saved user ID (1 address)."),
+        "login_page": ("login_wall", "37 pages look like a sign-in page."),
+        "robots_disallowed": ("robots", "robots.txt blocked 96 addresses."),
+        "trap_suspected": ("trap", "2 addresses look endless and were not crawled."),
+    }
+    for (code, (rule, sentence)), count in zip(sentences.items(), (1, 37, 96, 2), strict=True):
+        found = said(rule, reasons=Counter({code: count}), starts=start())
+        assert found is not None and found.sentence == sentence
+        assert said(rule, starts=start()) is None
+
+
+def test_the_other_facts_are_said() -> None:
+    facts: list[tuple[str, dict[str, Any], str]] = [
+        ("tiny", {"bytes": 61}, "61 bytes were stored."),
+        ("trap", {"alike": (Alike("sessionid", 212),)}, "212 addresses differ only in sessionid= and mostly say"),
+        ("trap", {"dated": 300, "pages": 320}, "300 addresses name a day or a month"),
+        ("throttled", {"throttled": 18}, "The site asked to slow down (429) until 18 addresses failed"),
+        ("duplicates", {"same_text": 120}, "120 pages have the same content as another page."),
+        ("unread", {"unread": 14}, "14 PDF files had no readable text (scanned?)."),
+    ]
+    for rule, values, sentence in facts:
+        found = said(rule, **values)
+        assert found is not None and found.sentence.startswith(sentence), rule
+
+
+def test_the_advice_follows_the_findings() -> None:
+    refused = start(outcome="failed", reason="timeout", failing_runs=1)
+    again = Facts(state="finished", pages=3, bytes=9000, fetched=4, failed=1, starts=refused)
+    assert advice(again, look(again)) == "again"
+    review = Facts(state="finished", pages=50, bytes=90_000, before=100, fetched=50)
+    assert advice(review, look(review)) == "review"
+    informed = Facts(state="finished", pages=50, bytes=90_000, fetched=50, reasons=Counter({"robots_disallowed": 3}))
+    assert look(informed) and advice(informed, look(informed)) == "propagate"
+    assert advice(Facts(state="failed"), []) == "again"
+
+
+def test_a_parameter_that_only_multiplies_addresses_is_found() -> None:
+    sessions = [(f"https://ex.gov/a?sessionid={n}", b"same") for n in range(30)]
+    listed = [(f"https://ex.gov/list?page={n}", b"%d" % n) for n in range(30)]
+    assert list(alike([*sessions, *listed])) == [Alike("sessionid", 30)]
+    assert list(alike(sessions[:19])) == []
+    assert repeated([b"a", b"a", b"a", b"b"]) == 2
+
+
+def line(url: str, outcome: str, reason: str = "", **values: Any) -> Line:
+    given = {"detail": "", "status": 0, "size": 0, "milliseconds": 0, "version_id": None, "previous_version_id": None}
+    return Line(url=url, outcome=outcome, reason=reason, **(given | {"point_id": 7} | values))
+
+
+def test_a_ledger_is_summed_up_by_site_error_and_exclude() -> None:
+    figures = Figures()
+    for one in [
+        line("https://ex.gov/1", "crawled", size=10, milliseconds=100, version_id=1),
+        line("https://ex.gov/2", "crawled", size=20, milliseconds=300, version_id=3, previous_version_id=2),
+        line("https://ex.gov/3", "unchanged", size=30, milliseconds=200, version_id=4, previous_version_id=4),
+        line("https://ex.gov/item/17", "failed", "http_4xx", status=404),
+        line("https://ex.gov/item/18", "failed", "http_4xx", status=404),
+        line("https://ex.gov/print/1", "skipped", "excluded", detail="https://ex.gov/print/*"),
+        line("https://ex.gov/late", "skipped", "page_limit"),
+        line("https://other.org/", "skipped", "outside_root"),
+    ]:
+        figures.add(one)
+    site = figures.sites["ex.gov"]
+    assert (site.new, site.changed, site.unchanged, site.failed, site.excluded, site.waiting) == (1, 1, 1, 2, 1, 1)
+    assert site.median_ms == 200 and figures.sites["other.org"].outside == 1
+    assert [(group.pattern, group.count) for group in figures.top_groups()] == [("/item/N", 2)]
+    assert figures.excludes == {"https://ex.gov/print/*": 1} and figures.cut[7] == 1
+    assert figures.stored_bytes == 60
+    assert [host for host, _ in figures.top_sites()] == ["ex.gov", "other.org"]

@@ -1,0 +1,179 @@
+"""Findings of a run: written once, shown, decided about, repaired by one press."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from django.db import connections
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from clearinghouse.audit.models import Entry
+from clearinghouse.library import services as library
+from clearinghouse.library.models import Document
+from crawler.findings.diagnosis import diagnose, diagnose_due
+from crawler.findings.links import of_document
+from crawler.models import Diagnosis, ErrorGroup, ExcludeHit, Finding, HostFigure, Run
+from crawler.values import Snapshot
+from crawlpoints import services
+from crawlpoints.models import CrawlPoint, ExcludeUrl
+from tests.crawler.screens.rows import Maker, fill, make_run
+
+pytestmark = pytest.mark.django_db(databases=["default", "webcrawl", "primary", "backup"])
+SignedIn = Callable[[Any], Client]
+
+
+@pytest.fixture
+def point(document: Document) -> CrawlPoint:
+    values = {"url": "https://quality.example.gov/measures/", "root": "https://quality.example.gov/measures/"}
+    return services.add_crawl_point(document, values | {"depth": 2, "max_pages": 5})[0]
+
+
+@pytest.fixture
+def run(document: Document, point: CrawlPoint) -> Run:
+    """Stopped at the maximum of five pages, with 20 addresses waiting."""
+    now = timezone.now()
+    run = Run.objects.create(
+        state="finished_at_limit", requested_by="administrator", created_at=now, started_at=now, finished_at=now,
+        initialized=True,
+    )  # fmt: skip
+    maker = Maker(run, document, "measures")
+    maker.point = replace(maker.point, id=point.pk, max_pages=5)
+    maker.excursion.snapshot = Snapshot(document.pk, (maker.point,)).to_json()
+    for number in range(20):
+        maker.decide(f"{point.root}late-{number}.html", "skipped", "page_limit", depth=2)
+    fill(maker, queued=0)
+    maker.done("finished_at_limit")
+    diagnose_due()
+    return run
+
+
+def finding(run: Run, rule: str = "page_limit") -> Finding:
+    return Finding.objects.get(run_id=run.pk, rule=rule)
+
+
+def test_looking_twice_writes_once(run: Run) -> None:
+    def rows() -> list[int]:
+        return [model.objects.count() for model in (Diagnosis, Finding, HostFigure, ErrorGroup, ExcludeHit)]
+
+    before = rows()
+    assert all(before), before
+    assert diagnose_due() == 0 and diagnose(run.excursions.get().pk) is False
+    assert rows() == before
+
+
+def test_an_open_excursion_is_not_looked_through(document: Document) -> None:
+    make_run(document)
+    assert diagnose_due() == 0 and not Diagnosis.objects.exists()
+
+
+def test_a_cancelled_excursion_has_no_findings(document: Document) -> None:
+    make_run(document, state="cancelled", queued=0).excursions.update(state="cancelled")
+    assert diagnose_due() == 1 and not Finding.objects.exists()
+
+
+def test_the_tab_works_for_who_may_see_the_run(signed_in: SignedIn, editor: Any, reader: Any, run: Run) -> None:
+    for person in (editor, reader):
+        page = signed_in(person).get(f"/crawls/{run.pk}/findings/").content.decode()
+        assert "Stopped at the limit of 5 pages" in page and "<strong>Review</strong>" in page
+    assert "Set limit to 100" in signed_in(editor).get(f"/crawls/{run.pk}/findings/").content.decode()
+    assert "Set limit to 100" not in signed_in(reader).get(f"/crawls/{run.pk}/findings/").content.decode()
+
+
+def test_the_tab_needs_sign_in(client: Client, run: Run) -> None:
+    assert client.get(f"/crawls/{run.pk}/findings/").status_code == 302
+    assert client.post(f"/findings/{finding(run).pk}/decide/", {"state": "accepted"}).status_code == 302
+
+
+def test_nothing_exists_for_a_stranger(signed_in: SignedIn, stranger: Any, run: Run) -> None:
+    browser, one = signed_in(stranger), finding(run)
+    assert browser.get(f"/crawls/{run.pk}/findings/").status_code == 404
+    assert browser.post(f"/crawls/{run.pk}/findings/derive/").status_code == 404
+    for command in ("decide", "fix"):
+        assert browser.post(f"/findings/{one.pk}/{command}/", {"state": "accepted", "number": "0"}).status_code == 404
+
+
+def test_a_reader_may_not_decide(signed_in: SignedIn, reader: Any, run: Run, point: CrawlPoint) -> None:
+    browser, one = signed_in(reader), finding(run)
+    for command in ("decide", "fix"):
+        assert browser.post(f"/findings/{one.pk}/{command}/", {"state": "accepted", "number": "0"}).status_code == 403
+    point.refresh_from_db()
+    assert finding(run).state == "open" and point.max_pages == 5
+
+
+def test_looking_changes_nothing(signed_in: SignedIn, editor: Any, document: Document) -> None:
+    run = make_run(document, state="finished", queued=0)
+    browser = signed_in(editor)
+    assert "Look now" in browser.get(f"/crawls/{run.pk}/findings/").content.decode()
+    assert not Diagnosis.objects.exists()
+    assert browser.get(f"/crawls/{run.pk}/findings/derive/").status_code == 405
+    browser.post(f"/crawls/{run.pk}/findings/derive/")
+    assert Diagnosis.objects.count() == 1
+
+
+def test_one_press_repairs_the_crawl_point(signed_in: SignedIn, editor: Any, run: Run, point: CrawlPoint) -> None:
+    answer = signed_in(editor).post(f"/findings/{finding(run).pk}/fix/", {"number": "0"}, follow=True)
+    point.refresh_from_db()
+    assert point.max_pages == 100
+    assert "Changed maximum pages (100)" in answer.content.decode()
+    solved = finding(run)
+    assert (solved.state, solved.decided_by) == ("solved", "editor")
+    sentences = list(Entry.objects.filter(actor="editor").values_list("sentence", flat=True))
+    assert any("solved" in one for one in sentences) and any("Changed crawl point" in one for one in sentences)
+
+
+def test_a_repair_of_a_deleted_crawl_point_says_so(
+    signed_in: SignedIn, editor: Any, run: Run, point: CrawlPoint
+) -> None:
+    services.delete_crawl_point(point)
+    answer = signed_in(editor).post(f"/findings/{finding(run).pk}/fix/", {"number": "0"}, follow=True)
+    assert "was deleted meanwhile" in answer.content.decode() and finding(run).state == "open"
+    signed_in(editor).post(f"/findings/{finding(run).pk}/fix/", {"number": "99"})
+    assert finding(run).state == "open" and not ExcludeUrl.objects.exists()
+
+
+def test_what_was_accepted_starts_accepted_the_next_time(
+    signed_in: SignedIn, editor: Any, run: Run, document: Document
+) -> None:
+    robots = finding(run, "robots")
+    signed_in(editor).post(f"/findings/{robots.pk}/decide/", {"state": "accepted", "note": "the owner wants it"})
+    later = make_run(document, state="finished", queued=0)
+    diagnose_due()
+    again = finding(later, "robots")
+    assert (again.state, again.note, again.decided_by) == ("accepted", "the owner wants it", "editor")
+
+
+def test_the_chips_count_what_they_open(signed_in: SignedIn, editor: Any, run: Run) -> None:
+    browser = signed_in(editor)
+    browser.post(f"/findings/{finding(run).pk}/decide/", {"state": "solved"})
+    for state in ("open", "solved", "accepted"):
+        page = browser.get(f"/crawls/{run.pk}/findings/?state={state}")
+        assert len(page.context["findings"]) == {name: count for name, _, count in page.context["chips"]}[state]
+
+
+def test_the_panel_block_shows_the_open_findings_of_the_newest_crawl(run: Run, document: Document) -> None:
+    rows = of_document(document.pk, may_edit=True)["findings"]
+    assert {"page_limit", "robots"} <= {row.finding.rule for row in rows}
+    assert all(row.finding.state == "open" for row in rows)
+
+
+def test_more_documents_ask_no_more_queries(
+    signed_in: SignedIn, administrator: Any, project: Any, document: Document
+) -> None:
+    make_run(document, state="finished", queued=0)  # the crawl before
+    small = make_run(document, state="finished", queued=0)
+    others = [library.add_document(f"Document {number}", project=project.name) for number in range(6)]
+    large = make_run(document, *others, state="finished", queued=0)
+    diagnose_due()
+    browser = signed_in(administrator)
+
+    def queries(run: Run) -> int:
+        one, other = (CaptureQueriesContext(connections[name]) for name in ("webcrawl", "default"))
+        with one as crawl, other as own:
+            assert browser.get(f"/crawls/{run.pk}/findings/").status_code == 200
+        return len(crawl) + len(own)
+
+    queries(small)
+    assert queries(large) == queries(small) <= 26

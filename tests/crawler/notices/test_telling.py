@@ -1,0 +1,249 @@
+"""People are told once: in the In Tray, by mail as they wish; projects' webhooks through the guard."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+from django.test import override_settings
+from django.utils import timezone
+
+from clearinghouse import queues
+from clearinghouse.addresses import networks
+from clearinghouse.library.models import Document, Project
+from crawler import asking, jobs, notices, telling, tick, webhooks
+from crawler.findings.diagnosis import diagnose_due
+from crawler.instances import Watch
+from crawler.models import Delivery, Mark, Notice, Run, Webhook, WebhookCall, Wish
+from crawler.values import Snapshot
+from tests.crawler.screens.rows import Maker, fill, make_run
+from tests.sites.mail import Server, mail_server
+from tests.sites.receiver import Receiver, receiver
+
+pytestmark = pytest.mark.django_db(databases=["default", "webcrawl", "primary", "backup"])
+
+
+@pytest.fixture
+def post_office() -> Iterator[Server]:
+    with mail_server() as server:
+        backend = "django.core.mail.backends.smtp.EmailBackend"
+        with override_settings(EMAIL_BACKEND=backend, EMAIL_HOST="127.0.0.1", EMAIL_PORT=server.port):
+            yield server
+
+
+@pytest.fixture
+def hook() -> Iterator[Receiver]:
+    with receiver() as server:
+        yield server
+
+
+@pytest.fixture
+def editor(editor: Any) -> Any:
+    editor.email = "editor@clearinghouse.example"
+    editor.save()
+    return editor
+
+
+def ended_run(document: Document) -> Run:
+    """Its maximum of pages was met: a finding that warns."""
+    now = timezone.now()
+    run = Run.objects.create(
+        state="finished_at_limit", requested_by="administrator", created_at=now, started_at=now, finished_at=now,
+        initialized=True,
+    )  # fmt: skip
+    maker = Maker(run, document, "measures")
+    maker.point = replace(maker.point, max_pages=5)
+    maker.excursion.snapshot = Snapshot(document.pk, (maker.point,)).to_json()
+    maker.decide(f"{maker.root}late.html", "skipped", "page_limit")
+    fill(maker, queued=0)
+    maker.done("finished_at_limit")
+    diagnose_due()
+    return run
+
+
+def look(now: datetime | None = None) -> int:
+    """One round of the tick, however soon after the last."""
+    Mark.objects.update(at=(now or timezone.now()) - timedelta(minutes=1))
+    return notices.write_due(now or timezone.now())
+
+
+def of(person: Any) -> list[str]:
+    return sorted(Delivery.objects.filter(person_id=person.pk).values_list("notice__event", flat=True))
+
+
+def test_the_launcher_and_the_owners_are_told_once(
+    document: Document, editor: Any, administrator: Any, reader: Any
+) -> None:
+    ended_run(document)
+    assert look() > 0
+    assert of(editor) == ["page_limit", "run_finished"]
+    assert "run_finished" in of(administrator) and of(reader) == []
+    before = Notice.objects.count(), Delivery.objects.count()
+    assert look() == 0
+    assert (Notice.objects.count(), Delivery.objects.count()) == before
+
+
+def test_a_run_is_told_of_when_it_was_looked_through(document: Document, administrator: Any) -> None:
+    make_run(document, state="finished", queued=0)
+    look()
+    assert "run_finished" not in of(administrator)
+    diagnose_due()
+    look()
+    assert "run_finished" in of(administrator)
+
+
+def test_the_page_limit_is_told_the_first_time_only(document: Document, editor: Any, administrator: Any) -> None:
+    ended_run(document)
+    look()
+    ended_run(document)
+    look()
+    assert of(editor).count("page_limit") == 1 and of(editor).count("run_finished") == 2
+
+
+def test_requests_and_answers_are_told(document: Document, editor: Any, administrator: Any) -> None:
+    request = asking.ask(document, "editor", "new pages")
+    look()
+    assert "request" in of(administrator) and of(editor) == []
+    asking.decline(request, "administrator", "next week")
+    look()
+    assert of(editor) == ["answered"]
+    sentence = Notice.objects.get(event="answered").sentence
+    assert sentence.endswith("you requested was declined by administrator: next week")
+
+
+def test_what_is_muted_is_not_told(document: Document, editor: Any, administrator: Any) -> None:
+    notices.wish(editor.pk, {"run_finished": Wish.How.MUTE})
+    ended_run(document)
+    look()
+    assert of(editor) == ["page_limit"]
+
+
+def test_a_mail_at_once_says_what_why_and_how_to_turn_it_off(
+    post_office: Server, document: Document, editor: Any, administrator: Any
+) -> None:
+    notices.wish(editor.pk, {"run_finished": Wish.How.NOW, "page_limit": Wish.How.TRAY})
+    run = ended_run(document)
+    look()
+    assert telling.send_due(timezone.now()) == 1 and telling.send_due(timezone.now()) == 0
+    [letter] = post_office.to("editor@clearinghouse.example")
+    assert letter["Subject"].startswith(f"Clearinghouse: Run {run.pk} finished at limit")
+    text = letter.get_content()
+    assert f"/crawls/{run.pk}/" in text and "You are told because" in text and "/me/notifications/" in text
+    assert Delivery.objects.get(person_id=editor.pk, notice__event="run_finished").mail == "sent"
+
+
+def test_the_digest_is_one_mail_after_seven_the_next_morning(
+    post_office: Server, document: Document, editor: Any, administrator: Any
+) -> None:
+    ended_run(document)
+    look()
+    tomorrow = timezone.localtime() + timedelta(days=1)
+    assert telling.send_due(tomorrow.replace(hour=6, minute=59)) in (0, 1)
+    post_office.letters.clear()
+    Delivery.objects.filter(person_id=editor.pk).update(mail="digest", not_before=None)
+    Notice.objects.update(at=tomorrow.replace(hour=6, minute=30))
+    assert telling.send_due(tomorrow.replace(hour=6, minute=59)) == 0
+    assert telling.send_due(tomorrow.replace(hour=7, minute=1)) == 1
+    [letter] = post_office.letters
+    assert letter["Subject"] == "Clearinghouse: 2 notices of the last day"
+
+
+def test_a_mail_server_that_refuses_is_tried_again_later_and_not_for_ever(
+    post_office: Server, document: Document, editor: Any, administrator: Any
+) -> None:
+    notices.wish(editor.pk, {"run_finished": Wish.How.NOW, "page_limit": Wish.How.TRAY})
+    ended_run(document)
+    look()
+    post_office.refuses = True
+    now = timezone.now()
+    assert telling.send_due(now) == 0 and not telling.is_due(now + timedelta(minutes=2))
+    post_office.refuses, post_office.hangs_up = False, True
+    now += timedelta(hours=1)
+    assert telling.is_due(now) and telling.send_due(now) == 0
+    post_office.hangs_up = False
+    now += timedelta(hours=1)
+    assert telling.send_due(now) == 1 and len(post_office.letters) == 1
+    Delivery.objects.filter(mail="sent").update(mail="now", tries=4, not_before=None)
+    post_office.refuses = True
+    telling.send_due(now)
+    assert Delivery.objects.filter(mail="failed").count() == 1
+
+
+def test_a_title_cannot_write_mail_headers(
+    post_office: Server, document: Document, editor: Any, administrator: Any
+) -> None:
+    asking.ask(document, "editor", "x\r\nBcc: everybody@clearinghouse.example")
+    administrator.email = "a@clearinghouse.example"
+    administrator.save()
+    notices.wish(administrator.pk, {"request": Wish.How.NOW})
+    look()
+    assert telling.send_due(timezone.now()) == 1
+    [letter] = post_office.letters
+    assert letter["Bcc"] is None and "\n" not in letter["Subject"]
+
+
+def test_a_webhook_is_told_of_the_events_of_its_project(
+    hook: Receiver, document: Document, project: Project, editor: Any, administrator: Any
+) -> None:
+    assert notices.set_webhook(project, f"{hook.url}/in?key=1", "administrator") == ""
+    run = ended_run(document)
+    look()
+    assert webhooks.is_due(timezone.now())
+    sent = webhooks.send_due(timezone.now())
+    assert sent == len(hook.calls) == 2 and webhooks.send_due(timezone.now()) == 0
+    call = next(one for one in hook.calls if one["body"]["event"] == "run_finished")
+    assert call["path"] == "/in?key=1" and call["body"]["run"] == run.pk and call["body"]["project"] == project.name
+    assert set(WebhookCall.objects.values_list("state", "answer")) == {("sent", "answered 200")}
+
+
+def test_a_webhook_reaches_no_network_that_is_not_allowed(hook: Receiver, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CLEARINGHOUSE_ALLOWED_NETWORKS", "192.0.2.0/24")
+    networks.forget_settings()
+    try:
+        good, answer = webhooks.post(f"{hook.url}/in", {})
+    finally:
+        monkeypatch.undo()
+        networks.forget_settings()
+    assert not good and answer.startswith("address_refused") and hook.calls == []
+
+
+def test_a_webhook_follows_no_redirect_and_is_tried_again(
+    hook: Receiver, document: Document, project: Project, editor: Any, administrator: Any
+) -> None:
+    notices.set_webhook(project, hook.url, "administrator")
+    hook.status = 307
+    ended_run(document)
+    look()
+    now = timezone.now()
+    assert webhooks.send_due(now) == 0
+    assert {one["path"] for one in hook.calls} == {"/"}
+    assert not webhooks.is_due(now + timedelta(minutes=4))
+    for _ in range(4):
+        now += timedelta(days=1)
+        webhooks.send_due(now)
+    assert set(WebhookCall.objects.values_list("state", flat=True)) == {"failed"}
+
+
+def test_an_address_that_cannot_be_reached_is_an_answer() -> None:
+    assert webhooks.post("http://127.0.0.1:9/", {})[0] is False
+    assert webhooks.post("ftp://example.org/", {}) == (False, "not an address that can be reached")
+
+
+def test_an_empty_address_removes_the_webhook(project: Project) -> None:
+    notices.set_webhook(project, "http://127.0.0.1:9/", "administrator")
+    assert notices.set_webhook(project, "nonsense", "administrator").startswith("Enter an address")
+    notices.set_webhook(project, "", "administrator")
+    assert not Webhook.objects.exists()
+
+
+def test_the_tick_writes_notices_and_its_rings_open_doors_of_ours(document: Document, administrator: Any) -> None:
+    """Without Redis the ring is lost; the rows stay due, so that the next tick rings again."""
+    make_run(document, state="finished", queued=0)
+    tick.round_(Watch())
+    assert {"crawler.jobs.diagnose", "crawler.jobs.tell"} <= queues.TRUSTED
+    jobs.diagnose()
+    jobs.tell()
+    Mark.objects.all().delete()
+    tick.round_(Watch())
+    assert "run_finished" in of(administrator)

@@ -1,0 +1,49 @@
+"""A help page for each screen, and the link to it in the head of the screen."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import get_resolver
+
+from clearinghouse.access.help_topics import TOPICS
+from clearinghouse.library.models import Document
+from crawler.screens.help import TOPICS as PAGES
+from tests.access.routes import routes
+
+from .rows import make_run
+
+pytestmark = pytest.mark.django_db(databases=["default", "webcrawl", "primary", "backup"])
+SignedIn = Callable[[Any], Client]
+
+
+@pytest.mark.parametrize("topic", PAGES)
+def test_every_topic_has_a_page_that_is_open_to_everyone(client: Client, topic: str) -> None:
+    page = client.get(f"/help/{topic}/")
+    assert page.status_code == 200
+    assert f"<h1>{PAGES[topic][0]}</h1>" in page.content.decode()
+
+
+def test_screens_name_topics_that_exist_and_screens_that_exist() -> None:
+    assert set(TOPICS.values()) == set(PAGES)
+    assert set(TOPICS) <= {route.name for route in routes(get_resolver())}
+
+
+def test_the_head_of_a_screen_links_to_its_own_page(
+    signed_in: SignedIn, administrator: Any, document: Document
+) -> None:
+    run = make_run(document)
+    browser = signed_in(administrator)
+    for path, topic in {
+        "/": "in-tray", "/documents/": "documents", f"/documents/{document.pk}/crawl-points/": "crawl-points",
+        f"/documents/{document.pk}/crawl-points/new/": "dialog", f"/crawls/{run.pk}/urls/": "runs",
+        f"/crawls/{run.pk}/findings/": "findings", "/crawls/launch/": "launch", "/crawls/schedules/": "schedules",
+        "/reports/coverage/": "reports", "/settings/people/": "settings", "/me/keys/": "api-keys",
+    }.items():  # fmt: skip
+        assert f'<a href="/help/{topic}/">Help</a>' in browser.get(path).content.decode(), path
+    assert '<a href="/help/">Help</a>' in browser.get("/me/").content.decode()
+
+
+def test_the_keys_are_listed_where_the_question_mark_leads(client: Client) -> None:
+    assert 'id="keys"' in client.get("/help/").content.decode()

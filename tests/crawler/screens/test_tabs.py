@@ -1,0 +1,164 @@
+"""Hosts, errors in groups, changes, the tree, settings compared: what each tab says."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.test import Client
+from lxml import html
+
+from clearinghouse.library.models import Document
+from crawler.models import Excursion, LedgerEntry, PageVersion, Run
+from crawler.queries.failures import pattern_of
+from crawler.queries.sites import by_folder, by_site, median_of
+from crawler.queries.tree import Node
+from crawler.screens.tab_settings import differing
+from crawler.screens.tree_picture import picture_of
+from crawlpoints import services
+
+from .rows import SITE, make_run
+
+pytestmark = pytest.mark.django_db(databases=["default", "webcrawl", "primary", "backup"])
+SignedIn = Callable[[Any], Client]
+
+
+def text_of(answer: Any) -> str:
+    return " ".join(html.fromstring(answer.content).xpath("//main")[0].text_content().split())
+
+
+def test_sites_and_folders_balance_with_the_ledger(run: Run) -> None:
+    groups = by_site(run, None)
+    assert [group.start for group in groups] == [f"{SITE}/", "https://cdn.example.net/"]
+    found = LedgerEntry.objects.filter(excursion__run=run).count() + 5  # and what waits
+    assert sum(group.found for group in groups) == found
+    assert all(
+        group.found == group.pages + group.redirected + group.skipped + group.errors + group.queued for group in groups
+    )
+    assert groups[0].median == 120 and (groups[0].pages, groups[0].robots, groups[0].excluded) == (13, 2, 2)
+    folders = by_folder(run, None, f"{SITE}/")
+    assert [folder.start for folder in folders] == [
+        f"{SITE}/{name}/" for name in ("archive", "careers", "indicators", "measures")
+    ]
+    assert sum(folder.found for folder in folders) == groups[0].found
+    here = next(one for one in by_folder(run, None, f"{SITE}/measures/") if one.start == f"{SITE}/measures/")
+    assert here.pages == 6
+
+
+def test_folders_are_told_apart_by_upper_and_lower_case(run: Run) -> None:
+    row = LedgerEntry.objects.filter(excursion__run=run, url__endswith="measures/1.html").get()
+    LedgerEntry.objects.filter(pk=row.pk).update(url=f"{SITE}/Measures/1.html")
+    assert sum(group.pages for group in by_folder(run, None, f"{SITE}/measures/")) == 5
+
+
+def test_the_middle_of_counted_values() -> None:
+    assert median_of([(10, 1), (20, 5), (900, 2)]) == 20 and median_of([(7, 1)]) == 7 and median_of([]) == 0
+
+
+@pytest.mark.parametrize(
+    ("url", "shape"),
+    [
+        ("https://a.gov/cal/2026/11.html", "/cal/N/N.html"),
+        ("https://a.gov/x?page=3&id=9", "/x?id&page"),
+        ("https://a.gov/f/0f8fad5b-d9cb-469f-a165-70867728950e/", "/f/N/"),
+        ("https://a.gov/", "/"),
+    ],
+)
+def test_addresses_of_one_trouble_have_one_shape(url: str, shape: str) -> None:
+    assert pattern_of(url) == ("https://a.gov/", shape)
+
+
+def test_errors_come_in_groups_that_open_and_are_new_known_or_solved(
+    signed_in: SignedIn, editor: Any, document: Document
+) -> None:
+    first = make_run(document, state="finished", queued=0)
+    row = LedgerEntry.objects.filter(excursion__run=first, reason="timeout").get()
+    LedgerEntry.objects.filter(pk=row.pk).update(url=f"{SITE}/measures/gone-since.html")
+    second = make_run(document, state="finished", queued=0)
+    page = html.fromstring(signed_in(editor).get(f"/crawls/{second.pk}/errors/").content)
+    rows = [" ".join(row.text_content().split()) for row in page.xpath("//tbody/tr")]
+    assert len(rows) == 2
+    assert "missing.html refused (4xx) 404 1 Known" in rows[0] and "slow.html timeout 1 New" in rows[1]
+    assert "gone-since.html timeout, 1 address" in text_of(signed_in(editor).get(f"/crawls/{second.pk}/errors/"))
+    (opened,) = page.xpath("//tbody/tr[1]/th/a/@href")
+    listed = html.fromstring(signed_in(editor).get(f"/crawls/{second.pk}/errors/{opened}").content)
+    assert len(listed.xpath("//tbody/tr[th]")) == 1
+
+
+def same_versions(first: Run, second: Run) -> None:
+    """The crawler writes no version for an unchanged page: the rows of the second run name those of the first."""
+    before = dict(LedgerEntry.objects.filter(excursion__run=first).values_list("url", "version_id"))
+    for row in LedgerEntry.objects.filter(excursion__run=second, version_id__isnull=False):
+        changed = row.url.endswith("measures/")
+        old = before[row.url]
+        row.version_id, row.previous_version_id = (row.version_id if changed else old), old
+        row.outcome = "crawled" if changed else "unchanged"
+        row.save()
+        if changed:
+            PageVersion.objects.filter(pk=row.version_id).update(digest=b"x" * 32)
+
+
+def test_changes_say_why_pages_are_gone(signed_in: SignedIn, editor: Any, document: Document) -> None:
+    first, second = (make_run(document, state="finished", queued=0) for _ in range(2))
+    same_versions(first, second)
+    now = LedgerEntry.objects.filter(excursion__run=second, url__endswith="/2.html")
+    now.update(outcome="failed", reason="http_4xx", status=404, version_id=None, previous_version_id=None)
+    LedgerEntry.objects.filter(excursion__run=second, url__endswith="/3.html").delete()
+    PageVersion.objects.update(links=b"")
+    browser = signed_in(editor)
+    page = browser.get(f"/crawls/{second.pk}/changes/")
+    counts = [int(one.text) for one in html.fromstring(page.content).xpath("//a[contains(@class,'chip')]/b")]
+    assert counts == [0, 1, 2, 0, 3] and f"Compared with run {first.pk}" in text_of(page)
+    gone = text_of(browser.get(f"/crawls/{second.pk}/changes/?kind=gone"))
+    assert "2.html now 404" in gone and "3.html no longer linked" in gone
+
+
+def test_a_first_crawl_is_all_new(signed_in: SignedIn, editor: Any, document: Document) -> None:
+    run = make_run(document, state="finished", queued=0)
+    assert "This is the first crawl of this document" in text_of(signed_in(editor).get(f"/crawls/{run.pk}/changes/"))
+
+
+def test_folders_open_in_place_and_alone(signed_in: SignedIn, editor: Any, run: Run) -> None:
+    browser, path = signed_in(editor), f"/crawls/{run.pk}/tree/"
+    page = html.fromstring(browser.get(path).content)
+    (toggle,) = page.xpath(f"//tbody//a[text()='{SITE}/']/@href") or page.xpath("(//tbody/tr)[1]/th/a/@href")
+    opened = html.fromstring(browser.get(path + toggle).content)
+    names = [row.text_content().strip() for row in opened.xpath("//tbody/tr/th")]
+    assert names[:4] == [f"{SITE}/", "careers/", "indicators/", "measures/"]
+    alone = text_of(browser.get(f"{path}?folder={SITE}/measures/"))
+    assert "right here" in alone and "One folder up" in alone
+    picture = opened.xpath("//svg[@role='img']")[-1]
+    assert len(picture.xpath(".//circle")) == 13 and len(picture.xpath(".//line")) == 11
+
+
+def test_a_picture_of_odd_trees_ends() -> None:
+    key = [(1, bytes([number])) for number in range(4)]
+    circle = [Node(n, "u", n % 2, key[n], key[(n + 1) % 4]) for n in range(4)]
+    chain = [Node(n, "u", n, (1, n.to_bytes(2)), (1, (n - 1).to_bytes(2)) if n else None) for n in range(500)]
+    assert picture_of(circle) is not None and picture_of(chain) is not None
+    assert picture_of([]) is None and picture_of(circle[:1]) is None
+
+
+def test_settings_are_compared_with_the_current_ones(signed_in: SignedIn, editor: Any, document: Document) -> None:
+    point, _ = services.add_crawl_point(document, {"url": f"{SITE}/measures/", "root": f"{SITE}/measures/"})
+    run = make_run(document, state="finished", queued=0)
+    excursion = Excursion.objects.get(run=run)
+    excursion.snapshot["points"][0] |= {"id": point.pk, "depth": 7, "login": "the-account"}
+    excursion.save()
+    told = text_of(signed_in(editor).get(f"/crawls/{run.pk}/settings/?compare=1"))
+    page = html.fromstring(signed_in(editor).get(f"/crawls/{run.pk}/settings/?compare=1").content)
+    rows = [
+        [cell.text_content() for cell in row] for row in page.xpath("//section[@aria-labelledby='diff-h']//tbody/tr")
+    ]
+    assert [f"Depth limit of {SITE}/measures/", "Measures of hospital quality", "7", str(point.depth)] in rows
+    assert "Exclude URL" in told and "the-account" not in told
+    assert differing(excursion.snapshot, excursion.snapshot) == []
+
+
+def test_chips_of_pages_and_pressing_why(signed_in: SignedIn, editor: Any, run: Run) -> None:
+    browser = signed_in(editor)
+    row = LedgerEntry.objects.filter(excursion__run=run, url__endswith="measures/2.html").get()
+    failed = LedgerEntry.objects.filter(excursion__run=run, reason="timeout").order_by("pk")[0]
+    opened = html.fromstring(browser.get(f"/crawls/{run.pk}/errors/?list=all&why=e{failed.pk}").content)
+    assert "Not crawled, because it took longer than allowed" in opened.xpath("//tr[@id='why']")[0].text_content()
+    page = html.fromstring(browser.get(f"/crawls/{run.pk}/pages/?why=e{row.pk}").content)
+    assert "Crawled: the same as last time" in page.xpath("//tr[@id='why']")[0].text_content()

@@ -1,0 +1,107 @@
+"""What changes around a running instance: space, memory, the schema, the document itself."""
+
+import time
+from collections.abc import Callable, Iterator
+
+import pytest
+from django.db import connections
+from django.db.migrations.recorder import MigrationRecorder
+
+from clearinghouse.library.models import Document
+from crawler import instance, intake, jobs, surroundings
+from crawler.errors import CrawlerError
+from crawler.initializer import initialize
+from crawler.instance import Crawl
+from crawler.ledger_check import faults
+from crawler.models import ActiveQueue, Event, Excursion, LedgerEntry, Run
+from tests.crawler.conftest import go_on, make_document
+from tests.sites.graph import Page, Site, serve
+
+pytestmark = pytest.mark.django_db(databases=["default", "webcrawl"])
+Ledger = Callable[[Run], dict[str, str]]
+
+
+@pytest.fixture
+def site(monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
+    monkeypatch.setattr(instance, "LOOK_SECONDS", 0.05)
+    pages = {"/": Page([f"/{n}" for n in range(60)])} | {f"/{n}": Page(delay=0.2) for n in range(60)}
+    with serve(pages) as site:
+        yield site
+
+
+def started(document: Document) -> Run:
+    run = intake.launch([document.pk], by="test", speed="fast")
+    initialize(run)
+    return run
+
+
+def stored(run: Run) -> int:
+    return Excursion.objects.get(run=run).crawled
+
+
+def test_without_space_nothing_is_fetched_until_there_is_some(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = started(make_document({"url": site.url("/")}))
+    full_since: list[float] = []
+    asked: list[int] = []
+
+    def look(_: Crawl) -> None:
+        if stored(run) >= 3 and not full_since:
+            full_since.append(time.monotonic())
+            monkeypatch.setattr(surroundings, "LEAST_FREE", 1 << 62)
+        elif full_since and len(asked) < 10 and time.monotonic() - full_since[0] > 2.5:  # it looks once a second
+            asked.append(sum(site.requests.values()))
+        elif asked:
+            monkeypatch.setattr(surroundings, "LEAST_FREE", 1)
+
+    Crawl(run).work(look)
+    run.refresh_from_db()
+    assert asked[0] == asked[-1] < 61
+    assert run.state == "finished" and stored(run) == 61 and faults(run) == []
+    said = list(Event.objects.filter(run=run, kind="space").order_by("id").values_list("text", flat=True))
+    assert len(said) == 2 and said[0].startswith("No space: ") and "again" in said[1]
+
+
+def test_an_instance_that_has_grown_gives_way_to_a_fresh_process(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = started(make_document({"url": site.url("/")}))
+    with monkeypatch.context() as patch:
+        patch.setattr(surroundings, "MOST_MEMORY", 1)
+        first = Crawl(run)
+        first.work()
+    assert first.slice_is_over and not ActiveQueue.objects.exists() and Excursion.objects.get(run=run).unfinished
+    assert 1_000_000 < surroundings.memory() < surroundings.MOST_MEMORY
+    assert go_on(run).state == "finished" and stored(run) == 61 and faults(run) == []
+
+
+def test_a_changed_schema_makes_instances_drain_and_workers_refuse(site: Site) -> None:
+    run = started(make_document({"url": site.url("/")}))
+    recorder = MigrationRecorder(connections["webcrawl"])
+
+    def look(_: Crawl) -> None:
+        if stored(run) >= 3 and not surroundings.newer_schema():
+            recorder.record_applied("crawler", "0999_of_a_newer_release")
+
+    Crawl(run).work(look)
+    assert 3 <= stored(run) < 61 and not ActiveQueue.objects.exists()
+    with pytest.raises(CrawlerError, match="restart the worker"):
+        jobs.serve(run.pk)
+    recorder.record_unapplied("crawler", "0999_of_a_newer_release")
+    assert go_on(run).state == "finished" and stored(run) == 61 and faults(run) == []
+
+
+def test_the_excursion_of_a_deleted_document_is_cancelled(site: Site, ledger: Ledger) -> None:
+    document = make_document({"url": site.url("/")})
+    run = started(document)
+    deleted: list[float] = []
+
+    def look(_: Crawl) -> None:
+        if stored(run) >= 3 and not deleted:
+            document.delete()
+            deleted.append(time.monotonic())
+
+    Crawl(run).work(look)
+    assert time.monotonic() - deleted[0] < 2.0
+    run.refresh_from_db()
+    verdicts = list(ledger(run).values())
+    assert run.state == "cancelled" and faults(run) == []
+    assert "run_cancelled" in verdicts and verdicts.count("crawled") >= 3
+    assert LedgerEntry.objects.filter(excursion__run=run).count() == 61

@@ -1,0 +1,102 @@
+"""What crawls, plans and findings say on the screens of a document."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from clearinghouse.access.templatetags.pieces import coming
+from clearinghouse.library.models import Document
+from crawler import schedules
+from crawler.models import Excursion, Finding, Schedule
+from crawler.queries.plans import next_start_of
+from crawlpoints.models import CrawlPoint
+
+pytestmark = pytest.mark.django_db(databases="__all__")
+SignedIn = Callable[[Any], Client]
+Crawled = Callable[..., Excursion]
+
+
+def panel(browser: Client, document: Document) -> str:
+    return " ".join(browser.get(reverse("crawl-points", args=[document.pk])).content.decode().split())
+
+
+def finding(excursion: Excursion) -> Finding:
+    return Finding.objects.create(
+        excursion=excursion, run_id=excursion.run_id, doc_id=excursion.doc_id, rule="page_limit", weight=2,
+        sentence="Stopped at the limit of 500 pages", fixes=[],
+    )  # fmt: skip
+
+
+def test_the_panel_shows_the_findings_of_the_last_crawl_and_returns_after_a_decision(
+    signed_in: SignedIn, editor: Any, document: Document, point: CrawlPoint, crawled: Crawled
+) -> None:
+    one = finding(crawled(document))
+    browser = signed_in(editor)
+    page = panel(browser, document)
+    assert "Stopped at the limit of 500 pages" in page and "Accept or solved" in page
+    here = reverse("crawl-points", args=[document.pk])
+    decided = browser.post(reverse("finding-decide", args=[one.pk]), {"state": "accepted", "next": here})
+    assert (decided.status_code, decided.headers["Location"]) == (302, here)
+    assert 'id="find-h"' in page and 'id="find-h"' not in panel(browser, document)
+
+
+def test_who_may_not_change_the_document_sees_its_findings_without_buttons(
+    signed_in: SignedIn, reader: Any, document: Document, point: CrawlPoint, crawled: Crawled
+) -> None:
+    finding(crawled(document))
+    page = panel(signed_in(reader), document)
+    assert "Stopped at the limit of 500 pages" in page and "Accept or solved" not in page
+
+
+def test_request_crawl_is_offered_to_who_may_ask(
+    signed_in: SignedIn, editor: Any, administrator: Any, document: Document, point: CrawlPoint
+) -> None:
+    door = reverse("request-crawl", args=[document.pk])
+    assert f'href="{door}"' in panel(signed_in(editor), document)
+    assert door not in panel(signed_in(administrator), document)
+    asked = {"document": document.pk, "to": "request"}
+    browser = signed_in(editor)
+    assert browser.get("/documents/choose/", asked).headers["Location"] == door
+    assert 'value="request"' in browser.get("/documents/").content.decode()
+    assert 'value="request"' not in signed_in(administrator).get("/documents/").content.decode()
+
+
+def test_the_head_says_when_the_next_planned_crawl_begins(
+    signed_in: SignedIn, editor: Any, document: Document, other_document: Document, point: CrawlPoint
+) -> None:
+    now = timezone.now()
+    plan: dict[str, Any] = {"created_by": "administrator", "created_at": now}
+    Schedule.objects.create(what=schedules.CHOSEN, doc_ids=[other_document.pk], next_at=now, **plan)
+    assert "next: <a" not in panel(signed_in(editor), document)
+    soon = now + timedelta(days=2)
+    mine = Schedule.objects.create(what=schedules.PROJECT, project_id=document.sheet.project_id, next_at=soon, **plan)
+    assert f"{timezone.localtime(soon):%a %H:%M}" in panel(signed_in(editor), document)
+    assert next_start_of(other_document.pk, None) == now
+    assert next_start_of(0, other_document.sheet.project_id) is None
+    schedules.turn(mine, on=False, now=now)
+    assert "next: <a" not in panel(signed_in(editor), document)
+
+
+def test_a_start_far_away_is_told_with_its_date() -> None:
+    assert ">1 Feb 2099, 02:00<" in coming(datetime(2099, 2, 1, 2, tzinfo=UTC))
+
+
+def test_the_exclude_list_begins_with_the_pattern_of_the_address(
+    signed_in: SignedIn, editor: Any, document: Document
+) -> None:
+    address = reverse("exclude-urls", args=[document.pk])
+    page = signed_in(editor).get(address, {"pattern": "https://example.gov/print/*"}).content.decode()
+    assert "https://example.gov/print/*</textarea>" in page
+
+
+def test_a_version_that_is_no_plain_number_is_no_fault(
+    signed_in: SignedIn, editor: Any, document: Document, point: CrawlPoint, entries: dict[str, str]
+) -> None:
+    address = reverse("crawl-point-edit", args=[document.pk, point.pk])
+    answer = signed_in(editor).post(address, entries | {"version": "²", "auth_type": "²"})
+    assert answer.status_code in (302, 409, 422)

@@ -1,0 +1,138 @@
+"""What happens to the database of a crawl costs time, and no page (faults A8 to A13).
+
+The short form; `python -m tests.faults` strikes more often.
+"""
+
+import json
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import closing
+
+import pytest
+
+from tests.faults import databases
+from tests.faults.databases import Bench, Databases, Fates, crawling
+from tests.faults.house import BASE, House
+from tests.postgres import Server, programs
+from tests.requirements import need
+
+DELAY = 0.12  # of each page: an undisturbed crawl takes some three seconds
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Server]:
+    """As in production: with fsync."""
+    folder = programs()
+    need("postgres", folder is not None, "initdb, pg_ctl and postgres are not installed")
+    assert folder is not None
+    server = Server(folder, durable=True)
+    try:
+        yield server
+    finally:
+        server.stop()
+
+
+@pytest.fixture(scope="module")
+def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
+    with databases.benches(tmp_path_factory.mktemp("databases"), DELAY) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def calm(bench: Bench) -> Fates:
+    """The ledger of an undisturbed crawl on SQLite."""
+    where = bench.on_sqlite()
+    with crawling(where):
+        pass
+    fates = where.fates()
+    assert where.faults(fates) == []
+    return fates
+
+
+def test_four_processes_on_postgresql_end_with_the_ledger_of_one_on_sqlite(
+    bench: Bench, cluster: Server, calm: Fates
+) -> None:
+    where = bench.on_postgres(cluster)
+    with crawling(where, "--instances", "4"):
+        pass
+    assert where.faults(calm) == []
+
+
+def test_a_database_that_crashes_again_and_again_fails_no_page(bench: Bench, cluster: Server, calm: Fates) -> None:
+    where = bench.on_postgres(cluster)
+    with crawling(where) as process:
+        crash = lambda: databases.crash_and_start(cluster, 0.1)  # noqa: E731
+        struck = databases.again_and_again(process, where, crash, 0.8, most=3)
+    assert where.faults(calm) == []
+    assert struck >= 2, f"only {struck} crashes fell into the crawl"
+
+
+def test_connections_may_be_cut_at_any_moment(bench: Bench, cluster: Server, calm: Fates) -> None:
+    where = bench.on_postgres(cluster)
+    with crawling(where, "--instances", "2") as process:
+        cut = lambda: databases.terminate_connections(where)  # noqa: E731
+        struck = databases.again_and_again(process, where, cut, 0.5, most=5)
+    assert where.faults(calm) == []
+    assert struck >= 3, f"only {struck} cuts fell into the crawl"
+
+
+def test_serialisation_errors_are_tried_again(bench: Bench, cluster: Server, calm: Fates) -> None:
+    """At this isolation PostgreSQL refuses what two transactions changed at once: often enough with four instances."""
+    where = bench.on_postgres(cluster)
+    name = where.names["DB_WEBCRAWL"]
+    cluster.execute(f"ALTER DATABASE {name} SET default_transaction_isolation = 'serializable'", database="postgres")
+    with crawling(where, "--instances", "4"):
+        pass
+    assert where.faults(calm) == []
+
+
+def test_a_writer_who_holds_the_file_for_long_fails_no_page(bench: Bench, calm: Fates) -> None:
+    where = bench.on_sqlite()
+    with crawling(where) as process:
+        while not databases.under_way(where):
+            time.sleep(0.05)
+        with closing(sqlite3.connect(where.house.var / "webcrawl.sqlite3", isolation_level=None)) as holder:
+            holder.execute("PRAGMA busy_timeout = 20000")
+            holder.execute("BEGIN EXCLUSIVE")
+            time.sleep(15)
+            assert process.poll() is None, "it did not wait"
+            holder.execute("ROLLBACK")
+    assert where.faults(calm) == []
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgres"])
+def test_no_two_of_eight_processes_claim_the_same_queue(
+    kind: str, bench: Bench, request: pytest.FixtureRequest
+) -> None:
+    where = bench.on_sqlite() if kind == "sqlite" else bench.on_postgres(request.getfixturevalue("cluster"))
+    claimed = claims(where.house, processes=8, queues=2000)
+    assert sum(len(part) for part in claimed) == len({pk for part in claimed for pk in part}) == 2000
+    assert sum(bool(part) for part in claimed) >= 2, "one process was faster than all others: the test proves nothing"
+    assert where.rows("SELECT count(*), count(DISTINCT excursion_id) FROM active_queue") == [(2000, 2000)]
+
+
+def claims(house: House, processes: int, queues: int) -> list[list[int]]:
+    command = [sys.executable, "-m", "tests.faults.claimants", str(processes), str(queues)]
+    settings = house.environment | {"DJANGO_SETTINGS_MODULE": "clearinghouse.settings"}
+    done = subprocess.run(command, cwd=BASE, env=settings, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr[-3000:]
+    found: list[list[int]] = json.loads(done.stdout)
+    return found
+
+
+def check(where: Databases) -> "subprocess.CompletedProcess[str]":
+    command = where.house.command("check", "--tag", "durability")
+    return subprocess.run(command, env=where.house.environment, capture_output=True, text=True, timeout=60)
+
+
+def test_a_server_that_may_forget_what_it_acknowledged_is_named(bench: Bench, cluster: Server) -> None:
+    where = bench.on_postgres(cluster)
+    assert check(where).returncode == 0, check(where).stderr
+    name = where.names["DB_WEBCRAWL"]
+    cluster.execute(f"ALTER DATABASE {name} SET synchronous_commit = off", database="postgres")
+    told = check(where)
+    assert told.returncode == 1
+    assert "webcrawl: synchronous_commit is off" in told.stderr and "default:" not in told.stderr

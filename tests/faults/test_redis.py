@@ -1,0 +1,164 @@
+"""Redis full, slow, or full of rubbish; nobody there to work (faults A4, B4, B5, B10, B11, B13): only a bell."""
+
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from redis import Redis
+
+from tests.faults import injection
+from tests.flow.conftest import house, prepared_folder  # noqa: F401 - fixtures
+from tests.flow.house import BASE, House, until
+from tests.local.test_workers import call, push, work
+from tests.requirements import need
+from tests.sites.graph import Page, Site, serve
+
+PAGES = 40
+ENDED = ("finished", "stopped", "cancelled", "failed")
+_RING = """
+import django, time
+django.setup()
+from clearinghouse import queues
+begun = time.monotonic()
+taken = queues.ring(queues.CRAWL, "crawler.jobs.serve", 1)
+print(taken, time.monotonic() - begun)
+"""
+
+
+@pytest.fixture
+def site() -> Iterator[Site]:
+    links = {n: [f"/{child}" for child in (2 * n + 1, 2 * n + 2) if child < PAGES] for n in range(PAGES)}
+    pages = {f"/{n}": Page(links[n], delay=0.3) for n in range(PAGES)}
+    with serve(pages) as served:
+        yield served
+
+
+@pytest.fixture
+def redis(house: House) -> Redis:  # noqa: F811
+    house.env["CLEARINGHOUSE_ALLOWED_NETWORKS"] = "127.0.0.0/8"
+    house.start_redis()
+    return Redis(unix_socket_path=str(house.folder / "redis.sock"))
+
+
+def a_run(house: House, site: Site, speed: str = "fast") -> int:  # noqa: F811
+    """A launched crawl of a document of its own."""
+    document = house.manage("add_document", "Measures")["doc_id"]
+    house.manage("add_crawl_point", document, site.url("/0"), "--depth", "99")
+    return int(house.manage("launch", "--doc", document, "--speed", speed)["run"])
+
+
+def ended(house: House, run: int) -> dict[str, Any] | None:  # noqa: F811
+    now: dict[str, Any] = house.manage("run", run)
+    return now if now["state"].startswith(ENDED) else None
+
+
+def pages_asked(site: Site) -> dict[str, int]:
+    return {path: count for path, count in site.requests.items() if path != "/robots.txt"}
+
+
+def found_all(house: House, run: int, site: Site) -> None:  # noqa: F811
+    """The run ends whole, and no page of it was asked for twice."""
+    result = until(lambda: ended(house, run), f"run {run} ends\n{house.log[-2000:]}", 60)
+    assert (result["state"], result["queued"]) == ("finished", 0), house.log
+    assert result["crawled"] == len(pages_asked(site)) == PAGES
+    house.manage("check_ledger", run)
+
+
+def test_a_full_redis_stops_no_crawl_no_launch_and_no_worker(house: House, redis: Redis, site: Site) -> None:  # noqa: F811
+    workers = [house.start_worker("control"), house.start_worker("crawl")]
+    house.start_manage("tick")
+    first = a_run(house, site)
+    until(lambda: house.manage("run", first)["crawled"], "the crawl is under way")
+    redis.config_set("maxmemory", 1)
+    found_all(house, first, site)  # nothing of it needs Redis
+    launched = house.run("launch", "--doc", "1", "--json")
+    assert launched.returncode == 0, launched.stderr
+    time.sleep(6)  # a round of the tick, and of the workers' look
+    assert [worker.poll() for worker in workers] == [None, None], house.log
+    redis.config_set("maxmemory", 0)
+    second = int(house.manage("runs")["runs"][0]["run"])
+    house.manage("run", second, "speed", "fast")
+    assert until(lambda: ended(house, second), f"run {second} ends\n{house.log[-2000:]}", 60)["state"] == "finished"
+
+
+def test_a_slow_redis_holds_nobody_up_for_longer_than_a_second(house: House, redis: Redis) -> None:  # noqa: F811
+    redis.execute_command("CLIENT", "PAUSE", "30000")
+    done = subprocess.run([sys.executable, "-c", _RING], cwd=BASE, env=house.env, capture_output=True, text=True)
+    taken, seconds = done.stdout.split()
+    assert taken == "False" and float(seconds) < 1.2, done.stdout + done.stderr
+
+
+def test_without_workers_a_run_waits_and_begins_when_one_comes(house: House, redis: Redis, site: Site) -> None:  # noqa: F811
+    house.start_manage("tick")
+    run = a_run(house, site)
+    time.sleep(12)  # the tick rings twice or thrice: it must not fill Redis with rings
+    assert house.manage("run", run)["state"] == "waiting"
+    assert redis.llen("rq:queue:control") <= 2
+    for queue in ("control", "crawl"):
+        house.start_worker(queue)
+    found_all(house, run, site)
+
+
+def test_five_rings_for_one_run_are_as_good_as_one(house: House, redis: Redis, site: Site) -> None:  # noqa: F811
+    run = a_run(house, site)
+    for _ in range(4):
+        push(redis, f"again{_}", call("crawler.jobs.initialize", run), origin="control")
+    redis.rename("rq:queue:crawl", "rq:queue:control.again")
+    while redis.lmove("rq:queue:control.again", "rq:queue:control"):
+        pass
+    assert redis.llen("rq:queue:control") == 5
+    assert house.run("rqworker", "control", "--burst", "--verbosity", "0").returncode == 0
+    assert redis.llen("rq:queue:crawl") >= 1
+    for _ in range(5):
+        push(redis, f"serve{_}", call("crawler.jobs.serve", run))
+    for _ in range(3):
+        house.start_worker("crawl")
+    found_all(house, run, site)
+    assert set(pages_asked(site).values()) == {1}
+
+
+@pytest.mark.parametrize("word", [15, 30, 38])
+def test_a_worker_killed_while_it_talks_to_redis_does_nothing_twice(
+    house: House,  # noqa: F811
+    redis: Redis,
+    site: Site,
+    tmp_path: Path,
+    word: int,
+) -> None:
+    """At its n-th word to Redis: before it has the job, and around it."""
+    need("strace", injection.available(), "strace is not installed")
+    run = a_run(house, site)
+    assert house.run("rqworker", "control", "--burst", "--verbosity", "0").returncode == 0
+    worker = [sys.executable, "manage.py", "rqworker", "crawl", "--burst", "--verbosity", "0"]
+    inject = ["-e", "trace=sendto", "-e", f"inject=sendto:signal=SIGKILL:when={word}"]
+    strace = ["strace", "-f", "-qq", "-o", str(tmp_path / "calls"), *inject]
+    subprocess.run([*strace, *worker], cwd=BASE, env=house.env, capture_output=True, timeout=60)
+    assert "+++ killed by SIGKILL +++" in (tmp_path / "calls").read_text()
+    settled = {path: site.requests[path] for path in stored(house)}
+    for _ in range(6):
+        if ended(house, run):
+            break
+        assert house.run("tick", "--once").returncode == 0
+        assert house.run("rqworker", "crawl", "--burst", "--verbosity", "0").returncode == 0
+    found_all(house, run, site)
+    assert {path: site.requests[path] for path in settled} == settled
+
+
+def stored(house: House) -> list[str]:  # noqa: F811
+    with closing(sqlite3.connect(house.folder / "webcrawl.sqlite3", timeout=20)) as connection:
+        found = connection.execute("SELECT url FROM ledger WHERE outcome = 'crawled'").fetchall()
+    return ["/" + url.split("/", 3)[-1] for (url,) in found]
+
+
+def test_thousands_of_failures_leave_nothing_in_redis(house: House, redis: Redis) -> None:  # noqa: F811
+    for number in range(2000):
+        push(redis, f"foreign{number}", call("os.system", "true"))
+    work(house)
+    left = [key for key in redis.keys("*") if b"job" in key or b"failed" in key]
+    assert left == [], left[:5]
