@@ -32,6 +32,7 @@ def serve(run_id: int) -> None:
     if surroundings.newer_schema():
         raise CrawlerError("the WebCrawl database is newer than this worker; restart the worker")
     surroundings.step_back()
+    surroundings.collect_seldom()
     with acting_as("crawler"):
         crawl = Crawl(run)
         before = signal.signal(signal.SIGTERM, crawl.ask_to_stop)

@@ -5,7 +5,9 @@ another and knows which page it was. It knows no database and none of our settin
 """
 
 import ctypes
+import gc
 import json
+import os
 import resource
 import signal
 import socket
@@ -28,6 +30,9 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal's Ctrl-C is for the instance, which ends us
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 50)
+    os.nice(4)  # the loop comes first: whoever reads pages waits for it, and it for nobody
     give_back = getattr(ctypes.CDLL(None), "malloc_trim", lambda padding: 0)
     # An instance that was killed leaves a broken channel: then there is nobody to tell.
     with (

@@ -47,7 +47,7 @@ def test_a_damaged_file_is_reported_and_left_as_it_is(embedded: Install) -> None
     file = embedded.file("webcrawl")
     embedded.rows("webcrawl", "PRAGMA journal_mode = DELETE")
     content = bytearray(file.read_bytes())
-    content[8192:8292] = bytes(255 - byte for byte in content[8192:8292])
+    content[16384:16484] = bytes(255 - byte for byte in content[16384:16484])
     file.write_bytes(content)
     done = embedded.command("prepare")
     assert done.returncode == 1

@@ -102,6 +102,7 @@ class Command(Command):
 
     def run_from_argv(self, argv: list[str]) -> None:
         surroundings.step_back()
+        surroundings.collect_seldom()
         super().run_from_argv(argv)
 
     def _serve(self, run: Run, show: bool) -> None:
