@@ -27,7 +27,7 @@ from .reading import Reader, expand_again
 from .served import Item, ServedQueue
 from .values import FAILED, REASONS, SKIPPED, Fetched, PointSettings, Request
 
-CONNECTIONS = 256
+CONNECTIONS = 512
 RESERVE = 64
 QUARANTINE = 3  # parser deaths of one page
 
