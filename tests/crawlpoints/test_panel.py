@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from django.core.cache import cache
 from django.db import connections
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
@@ -30,6 +31,7 @@ def text_of(answer: Any) -> str:
 
 
 def count_queries(ask: Callable[[], Any]) -> int:
+    cache.clear()  # of the counts in the navigation
     total = 0
     contexts = [CaptureQueriesContext(connections[alias]) for alias in ("default", "webcrawl")]
     for context in contexts:
