@@ -96,13 +96,6 @@ class Rules:
         refusals = {point.settings.id: late if _under(address.href, point) else point.outside for point in self.points}
         return Judged(address.href, address, owner.id if owner else 0, refusals)
 
-    def judge_link(
-        self, address: Address, point: PointSettings, nofollow: bool = False, page_nofollow: bool = False
-    ) -> Refusal | None:
-        """Judge an address for one crawl point."""
-        judged = self.verdicts(address.href, nofollow, page_nofollow)
-        return judged.refusals.get(point.id, Refusal("point_deactivated"))
-
     def trace(
         self, url: str, found_depth: int | None = None, nofollow: bool = False, robots: tuple[bool, str] | None = None
     ) -> list[TraceLine]:

@@ -76,10 +76,6 @@ def is_home() -> bool:
     return switch().serving == _HOME
 
 
-def serves(target: str) -> bool:
-    return switch().serving == target
-
-
 def _generation_of_primary() -> int | None:
     try:
         return load.live(PRIMARY)

@@ -96,10 +96,6 @@ def events_of(run: Run, docs: Docs, kind: str = "", text: str = "") -> QuerySet[
     return rows.filter(text__icontains=text) if text else rows
 
 
-def events_since(run: Run, number: int, docs: Docs) -> list[Event]:
-    return list(events_of(run, docs).filter(id__gt=number).order_by("id"))
-
-
 def kinds_of_events(run: Run, docs: Docs) -> dict[str, int]:
     rows = events_of(run, docs).values_list("kind").annotate(n=Count("id")).order_by("kind")
     return dict(rows)
