@@ -2,7 +2,7 @@
 PYTHON ?= python3.11
 VENV   := .venv
 BIN    := $(VENV)/bin
-LANES  ?= 2
+LANES  ?= 3
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
 .DEFAULT_GOAL := help
@@ -16,7 +16,7 @@ install: $(VENV)/.installed ## .venv with all that running needs
 run: install ## install, prepare and start everything; prints the address and the sign-ins; Ctrl-C stops it
 	@$(BIN)/python manage.py serve
 
-test: $(VENV)/.installed-test ## all tests, in two lanes; CLEARINGHOUSE_REQUIRE=browser,postgres,… forbids skips of that kind
+test: $(VENV)/.installed-test ## all tests, in three lanes (many of them wait); CLEARINGHOUSE_REQUIRE=browser,postgres,… forbids skips of that kind
 	@.ci/test-packages
 	@$(BIN)/python -m pytest -n $(LANES) --dist loadfile $(ARGS)
 

@@ -51,7 +51,7 @@ def from_url(url: str, mapped: bool = True) -> dict[str, Any]:
         return _server(parts, "django.db.backends.postgresql", {})
     if parts.scheme == "mssql":
         return _server(parts, "mssql", {"driver": "ODBC Driver 18 for SQL Server"})
-    raise SystemExit(f"{url!r} is not a database address; use sqlite:///…, postgres://… or mssql://…")
+    raise SystemExit(f"{parts.scheme!r} begins no database address; use sqlite:///…, postgres://… or mssql://…")
 
 
 def _sqlite(path: Path, mapped: bool) -> dict[str, Any]:

@@ -20,6 +20,8 @@ CRAWL = "crawl"
 PROPAGATE = "propagate"
 NAMES = (CONTROL, CRAWL, PROPAGATE)
 
+NO_LIMIT = -1  # RQ's word for it
+
 # A person's click never waits longer than this for Redis (fault B5).
 PATIENCE_SECONDS = 1.0
 
@@ -52,7 +54,9 @@ def ring(queue: str, function: str, *ids: int) -> bool:
     """Ask a worker to look at these rows; False when Redis cannot be asked (the tick will ring again)."""
     try:
         target = django_rq.get_queue(queue, connection=_redis())
-        target.enqueue(function, *ids, result_ttl=0, failure_ttl=3600, ttl=None)
+        # A crawl ends its slice and leaves a ticket; a propagation ends when it is done, and beats meanwhile.
+        limit = NO_LIMIT if queue == PROPAGATE else None
+        target.enqueue(function, *ids, job_timeout=limit, result_ttl=0, failure_ttl=3600, ttl=None)
         return True
     except (RedisError, OSError) as error:
         log.warning("Redis did not take a ring for %s %s: %s", function, ids, error)

@@ -3,6 +3,8 @@
 import base64
 import os
 import secrets
+import tempfile
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -21,9 +23,12 @@ def _kept(name: str, make: Any) -> str:
     """A secret of a development install: made once, mode 0600, outside the databases."""
     path = VAR / name
     if not path.exists():
-        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        handle, whole = tempfile.mkstemp(dir=VAR, prefix=name)
         with os.fdopen(handle, "w") as file:
             file.write(make())
+        with suppress(FileExistsError):  # another process was faster, and what it made is whole, too
+            os.link(whole, path)
+        os.unlink(whole)
     return path.read_text().strip()
 
 
@@ -155,6 +160,7 @@ if env.flag("BEHIND_PROXY"):
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 CSRF_TRUSTED_ORIGINS = [env.text("PUBLIC_URL").rstrip("/")] if env.text("PUBLIC_URL") else []
 CSRF_FAILURE_VIEW = "clearinghouse.access.views.csrf_refused"
+DEFAULT_EXCEPTION_REPORTER_FILTER = "clearinghouse.access.tracebacks.NamesOnly"
 
 # Without a mail server notices stay in the In Tray; nothing is ever sent by accident.
 _MAIL = urlsplit(env.text("MAIL"))
@@ -188,7 +194,13 @@ DJANGO_TABLES2_TEMPLATE = "pieces/table.html"
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"line": {"format": "{asctime} {levelname:<7} {name}: {message}", "style": "{"}},
+    "formatters": {
+        "line": {
+            "()": "clearinghouse.logs.OneLine",
+            "format": "{asctime} {levelname:<7} {name}: {message}",
+            "style": "{",
+        }
+    },
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
     "root": {"handlers": ["stderr"], "level": env.text("LOG_LEVEL")},
     "loggers": {"django.db.backends": {"level": "INFO"}, "rq": {"level": "WARNING"}},

@@ -3,6 +3,8 @@
 from django.contrib import admin
 from django.urls import include, path
 
+from clearinghouse.access import queue_pages
+
 urlpatterns = [
     path("", include("clearinghouse.access.urls")),
     path("", include("clearinghouse.library.screens.urls")),
@@ -12,4 +14,7 @@ urlpatterns = [
     path("settings/", include("crawler.screens.settings_urls")),
     path("api/", include("crawler.screens.api.urls")),
     path("settings/admin/", admin.site.urls),
+    path("settings/queues/", include(queue_pages.urls)),
 ]
+
+handler500 = "clearinghouse.access.views.fault"

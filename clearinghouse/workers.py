@@ -23,6 +23,8 @@ from rq.exceptions import DeserializationError
 from rq.job import Job
 from rq.serializers import JSONSerializer
 
+from .adoption.checks import unusable_files
+from .databases import DEFAULT, WEBCRAWL
 from .queues import TRUSTED, TrustedJob
 
 PR_SET_PDEATHSIG = 1
@@ -82,6 +84,8 @@ class OurWorker(Worker):
     def __init__(self, queues: Any, **options: Any) -> None:
         # rqworker would pass its own default, which is pickle.
         options |= {"serializer": JSONSerializer, "job_class": TrustedJob, "job_monitoring_interval": LOOK_SECONDS}
+        if unusable := unusable_files(DEFAULT, WEBCRAWL):
+            raise SystemExit(unusable)
         wait_for_redis(options["connection"])
         super().__init__(queues, **options)
 

@@ -47,7 +47,7 @@ def judge(fetched: Fetched, tries: int, now: float) -> Answer:
 def _trouble(fetched: Fetched, tries: int) -> Answer:
     if fetched.reason in _TRY_AGAIN and tries < MAX_TRIES:
         return Answer(RETRY, fetched.reason, fetched.detail)
-    if fetched.reason == "decode_failed" and not fetched.request.identity_encoding:
+    if fetched.reason == "decode_failed" and not fetched.request.identity_encoding and tries < MAX_TRIES:
         return Answer(RETRY, fetched.reason, fetched.detail)
     kind = SKIP if fetched.reason in _SKIPS else FAILURE
     return Answer(kind, fetched.reason, fetched.detail)

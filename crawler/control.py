@@ -6,7 +6,7 @@ that nobody serves, the tick sends an instance.
 
 from dataclasses import dataclass
 
-from django.db.models import Sum
+from django.db.models import QuerySet, Sum
 from django.utils import timezone
 
 from clearinghouse import queues
@@ -52,7 +52,8 @@ def pause(run: Run, by: str) -> None:
 
 def resume(run: Run, by: str) -> None:
     _order(run, "", by, "Resumed", allowed=(PAUSE,))
-    Excursion.objects.filter(run=run, state=State.PAUSED).update(state=State.WAITING)
+    # Documents that were paused one by one stay so.
+    Excursion.objects.filter(run=run, state=State.PAUSED).exclude(control=PAUSE).update(state=State.WAITING)
     Run.objects.filter(pk=run.pk).update(state=State.RUNNING if run.started_at else State.WAITING)
     call_for_help(run)
 
@@ -69,9 +70,36 @@ def cancel(run: Run, by: str) -> None:
 
 def _end(run: Run, order: str, by: str, sentence: str) -> None:
     _order(run, order, by, sentence, allowed=("", PAUSE, STOP))
-    Excursion.objects.filter(run=run, state=State.PAUSED).update(state=State.WAITING)
+    Excursion.objects.filter(run=run, state=State.PAUSED).update(state=State.WAITING, control="")
     Run.objects.filter(pk=run.pk).update(state=State.STOPPING)
     call_for_help(run)
+
+
+def pause_document(run: Run, doc_id: int, by: str) -> None:
+    """Only this document of the run rests; whoever serves it obeys within two seconds."""
+    mine = _document(run, doc_id)
+    if not mine.filter(control="").update(control=PAUSE):
+        raise WrongMoment("This document was asked something else already; try again in a few seconds")
+    mine.filter(state__in=(State.WAITING, State.INTERRUPTED)).update(state=State.PAUSED)
+    note(run.pk, PAUSE, f"{mine[0].title}: paused by {by}", doc_id)
+
+
+def resume_document(run: Run, doc_id: int, by: str) -> None:
+    mine = _document(run, doc_id)
+    if not mine.filter(control=PAUSE).update(control=""):
+        raise WrongMoment("This document is not paused by itself; resume the run")
+    note(run.pk, "resume", f"{mine[0].title}: resumed by {by}", doc_id)
+    if run.control != PAUSE:
+        mine.filter(state=State.PAUSED).update(state=State.WAITING)
+        call_for_help(run)
+
+
+def _document(run: Run, doc_id: int) -> QuerySet[Excursion]:
+    _still_open(run)
+    mine = Excursion.objects.filter(run=run, doc_id=doc_id, unfinished=True)
+    if run.control in (STOP, CANCEL) or not mine.exists():
+        raise WrongMoment(f"Run {run.pk} is not crawling this document any more")
+    return mine
 
 
 def apply_excludes(run: Run, doc_id: int, patterns: list[str], by: str) -> None:
@@ -81,7 +109,7 @@ def apply_excludes(run: Run, doc_id: int, patterns: list[str], by: str) -> None:
     if excursion is None:
         raise WrongMoment(f"Run {run.pk} is not crawling this document any more")
     excursion.snapshot = excursion.snapshot | {"excludes": patterns}
-    excursion.control = EXCLUDE
+    excursion.control = excursion.control or EXCLUDE  # a paused document meets them when it goes on
     excursion.save(update_fields=["snapshot", "control"])
     note(run.pk, "exclude", f"{len(patterns)} exclude URLs applied by {by}", doc_id)
 

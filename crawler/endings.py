@@ -13,7 +13,7 @@ from django.utils import timezone
 from clearinghouse import queues
 from clearinghouse.databases import WEBCRAWL
 
-from . import message_queue, results, small_endings, sql
+from . import message_queue, results, small_endings
 from .control import CANCEL, LIMIT, STOP, note
 from .derive import Derivation
 from .errors import CrawlerError
@@ -37,7 +37,7 @@ _STEP = 1000
 def finish_small(instance: Instance, queues: list[ServedQueue]) -> list[ServedQueue]:
     """These queues are empty: end the excursions that can be ended many at a time, and return the others."""
     small, large = small_endings.choose(queues)
-    for part in sql.chunks(small, small_endings.AT_ONCE):
+    for part in small_endings.parts(small):
         with transaction.atomic(using=WEBCRAWL):
             fence(instance)
             small_endings.close(part, [_state(queue) for queue in part])

@@ -15,6 +15,7 @@ from django.urls import reverse
 from clearinghouse import env
 from clearinghouse.access.templatetags.pieces import plural
 
+from .instances import INTERRUPTED
 from .models import OPEN_STATES, CrawlRequest, Event, Excursion, Finding, Instance, Propagation, Run, State
 from .queries.findings import undiagnosed_of
 
@@ -96,7 +97,7 @@ def _interrupted(then: datetime) -> Iterator[Happened]:
     """Two instances of a run died: the second time is worth a word."""
     dead = Instance.objects.filter(alive=False, seen_at__gte=then, run__state__in=(State.INTERRUPTED, State.RUNNING))
     for run in Run.objects.filter(pk__in=dead.values("run_id")).order_by("id")[:AT_ONCE]:
-        times = Event.objects.filter(run=run, kind="interrupted").count()
+        times = Event.objects.filter(run=run, kind=INTERRUPTED, doc_id=None).count()
         if times >= 2:
             yield Happened(
                 f"run:{run.pk}:interrupted", "interrupted", run.started_at or run.created_at,
@@ -150,9 +151,8 @@ def _requests(then: datetime) -> Iterator[Happened]:
 def _propagations(then: datetime) -> Iterator[Happened]:
     rows = Propagation.objects.filter(finished_at__gte=then, state__in=("done", "failed"))
     for one in rows.order_by("id")[:AT_ONCE]:
-        word = (
-            "finished" if one.state == "done" else f"failed: {one.error.strip().splitlines()[-1:] or ['see its page']}"
-        )
+        last = (one.error.strip().splitlines() or ["see its page"])[-1]
+        word = "finished" if one.state == "done" else f"failed: {last}"
         yield Happened(
             f"propagation:{one.pk}:{one.state}", "propagation", one.finished_at, f"Propagation {one.pk} {word}",
             reverse("propagation"), (one.requested_by,), administrators=True,

@@ -13,9 +13,10 @@ from clearinghouse.addresses.networks import address_allowed
 from clearinghouse.addresses.parse import parse
 from clearinghouse.digests import digest_of
 
+from . import extract
 from .depths import depths_of
 from .hosts import ROBOTS_KEPT
-from .models import Excursion, Host, LedgerEntry
+from .models import Excursion, Host, LedgerEntry, PageVersion
 from .policy.judge import CHECK_ORDER, Judged, Rules, TraceLine, too_deep
 from .policy.robots import Robots
 from .values import Snapshot
@@ -33,9 +34,13 @@ def explain(snapshot: Snapshot, url: str, found_on: str = "") -> dict[str, Any]:
     """{"verdict": yes, no or depends, "reason": code, "url": canonical, "depth": n, "trace": [lines]}"""
     rules = Rules(snapshot)
     judged = rules.verdicts(url)
-    arrivals = _arrivals(snapshot, rules, judged, found_on)
-    best = _best(snapshot, judged, arrivals)
-    lines = [_network(line, judged.url) for line in rules.trace(url, robots=_robots(rules, judged))]
+    source = _source(snapshot, rules, found_on)
+    arrivals = _arrivals(rules, judged, found_on, source)
+    linked = rules.verdicts(url, *_marks(source[1], rules, judged.url)) if source else judged
+    best = _best(rules, judged, linked, arrivals)
+    lines = rules.trace(url, robots=_robots(rules, judged))
+    if not any(line.result == "stop" for line in lines):
+        lines = [_network(line, judged.url) for line in lines]
     if best is not None:
         lines = _of_arrival(lines, best)
     stop = next((line for line in lines if line.result == "stop"), None)
@@ -62,13 +67,14 @@ class Arrival(NamedTuple):
     refusal: Refusal | None
 
 
-def _best(snapshot: Snapshot, judged: Judged, arrivals: dict[int, int]) -> Arrival | None:
+def _best(rules: Rules, judged: Judged, linked: Judged, arrivals: dict[int, int]) -> Arrival | None:
     """Of the crawl points that find it the one that lets it in, or else the one that gets furthest in the checks."""
     found: list[Arrival] = []
-    for point in snapshot.points:
+    for point in (prepared.settings for prepared in rules.points):
         if point.id in arrivals and point.id in judged.refusals:
             depth = arrivals[point.id]
-            refusal = judged.refusals[point.id] or too_deep(point, depth)
+            # What a link says of itself does not count where a crawl begins.
+            refusal = (linked if depth else judged).refusals[point.id] or too_deep(point, depth)
             found.append(Arrival(depth, point.depth, refusal))
     return max(found, key=lambda one: (_order(one.refusal), -one.depth), default=None)
 
@@ -77,24 +83,48 @@ def _order(refusal: Refusal | None) -> int:
     return len(CHECK_ORDER) if refusal is None else CHECK_ORDER.index(refusal.reason)
 
 
-def _arrivals(snapshot: Snapshot, rules: Rules, judged: Judged, found_on: str) -> dict[int, int]:
+def _source(snapshot: Snapshot, rules: Rules, found_on: str) -> tuple[Excursion, LedgerEntry] | None:
+    """The page named, as the latest crawl of the document met it."""
+    last = Excursion.objects.filter(doc_id=snapshot.doc_id).order_by("-id").first() if found_on else None
+    key = digest_of(rules.verdicts(found_on).url)
+    row = LedgerEntry.objects.filter(excursion=last, url_key=key).first() if last else None
+    return (last, row) if last and row else None
+
+
+def _marks(source: LedgerEntry, rules: Rules, url: str) -> tuple[bool, bool]:
+    """Whether each link of the page to this address, and whether the page itself, says nofollow."""
+    columns = PageVersion.objects.filter(pk=source.version_id).values_list("links", "flags").first()
+    if columns is None:
+        return False, False
+    links = extract.unpack_links(bytes(columns[0])) if columns[0] else []
+    marked = {link.nofollow for link in links if rules.verdicts(link.url).url == url}
+    return marked == {True}, bool(marked) and "nofollow" in columns[1].split()
+
+
+def _arrivals(
+    rules: Rules, judged: Judged, found_on: str, source: tuple[Excursion, LedgerEntry] | None
+) -> dict[int, int]:
     """Crawl point -> depth at which it finds the address: as its own URL, or on the page named, if that is known."""
-    own = {point.id: 0 for point in snapshot.points if rules.verdicts(point.url).url == judged.url}
+    own = _starting_at(rules, judged.url)
     if not found_on:
         return own
-    parent = rules.verdicts(found_on).url
-    last = Excursion.objects.filter(doc_id=snapshot.doc_id).order_by("-id").first()
-    row = LedgerEntry.objects.filter(excursion=last, url_key=digest_of(parent)).first() if last else None
-    if last is None or row is None:
-        return {point.id: 1 for point in snapshot.points if rules.verdicts(point.url).url == parent} | own
+    if source is None:
+        return dict.fromkeys(_starting_at(rules, rules.verdicts(found_on).url), 1) | own
+    last, row = source
     # A redirect is no click: what it leads to is as deep as itself.
     step = 0 if row.redirect_url and rules.verdicts(row.redirect_url).url == judged.url else 1
     nearest = {row.crawl_point_id: row.depth} if row.crawl_point_id else {}
     # The nearest way mostly decides; else a shorter one than that of the ledger, or another crawl point, may.
-    letting_in = _best(snapshot, judged, {point: depth + step for point, depth in nearest.items()})
+    letting_in = _best(rules, judged, judged, {point: depth + step for point, depth in nearest.items()})
     if letting_in is None or letting_in.refusal is not None:
         nearest = depths_of(last, row.url_key) or nearest
     return {point: depth + step for point, depth in nearest.items()} | own
+
+
+def _starting_at(rules: Rules, url: str) -> dict[int, int]:
+    """The crawl points that begin at this address."""
+    points = (point.settings for point in rules.points)
+    return {point.id: 0 for point in points if rules.verdicts(point.url).url == url}
 
 
 def _of_arrival(lines: list[TraceLine], arrival: Arrival) -> list[TraceLine]:

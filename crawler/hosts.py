@@ -6,6 +6,7 @@ for a day, so that not every run asks again. Called by: the instance.
 
 import time
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from clearinghouse import env
@@ -37,6 +38,7 @@ class Desk:
     landed: int = 0  # since the last reservation
     landed_at: float = 0.0  # seconds since 1970
     slots: deque[float] = field(default_factory=deque)
+    queue: deque[Callable[[], None]] = field(default_factory=deque)  # requests that go before the next page
     shared: int = 1  # instances that serve it
     next_at: float = 0.0  # this process's monotonic clock
     failures: int = 0
@@ -59,6 +61,7 @@ class Hosts:
         self._pace = Pace(instance)
         self._desks: dict[str, Desk] = {}
         self._wanting: set[Desk] = set()
+        self._queueing: dict[Desk, None] = {}  # in the order in which they came
         self._asked = 0.0
 
     def desk(self, origin: str) -> Desk:
@@ -75,7 +78,10 @@ class Hosts:
         return max(SPEEDS[self.speed][0], delay)
 
     def ready(self, desk: Desk, now: float) -> bool:
-        """Whether a request may go out now; a site with a pause is asked for a slot otherwise."""
+        """Whether a page may be asked for now; a site with a pause is asked for a slot otherwise."""
+        return not desk.queue and self._free(desk, now)
+
+    def _free(self, desk: Desk, now: float) -> bool:
         if now < desk.next_at or (desk.down_since and desk.flying):
             return False
         if not self.pause(desk):
@@ -109,6 +115,37 @@ class Hosts:
         desk.flying -= 1
         desk.landed += 1
         desk.landed_at = time.time()
+
+    # -- requests that are not the first of their page (fetch/turns.py) ----------------------------------------
+
+    def again(self, origin: str, go: Callable[[], None]) -> None:
+        self.landed(self.desk(origin))
+        self.take(origin, go)
+
+    def take(self, origin: str, go: Callable[[], None]) -> None:
+        desk = self.desk(origin)
+        desk.queue.append(go)
+        self._queueing[desk] = None
+        self._let_go(desk, time.monotonic())
+
+    def done(self, origin: str) -> None:
+        self.landed(self.desk(origin))
+
+    def let_on(self, now: float) -> None:
+        """Those whose turn has come; also while no page may start, because what was begun is to end."""
+        for desk in list(self._queueing):
+            self._let_go(desk, now)
+        if self._queueing:
+            self.ask(now)
+
+    def _let_go(self, desk: Desk, now: float) -> None:
+        while desk.queue and self._free(desk, now):
+            self.departed(desk)
+            desk.queue.popleft()()
+        if not desk.queue:
+            self._queueing.pop(desk, None)
+
+    # -- over all instances -------------------------------------------------------------------------------------
 
     def beat(self) -> None:
         """Every few seconds: give back what is not used, count who else serves our sites."""

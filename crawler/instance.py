@@ -15,7 +15,7 @@ from clearinghouse.library.models import Document
 from crawlpoints.models import CrawlPoint
 
 from . import endings, instances, message_queue, results, surroundings
-from .control import CANCEL, EXCLUDE, Orders, note, orders
+from .control import CANCEL, EXCLUDE, PAUSE, Orders, note, orders
 from .errors import CrawlerError, Fenced
 from .models import Excursion, Instance, Run, State
 from .reading import Reader
@@ -25,14 +25,22 @@ from .traffic import Traffic
 CLAIM_AT_ONCE = 64
 MOST_QUEUES = 512
 SLICE_SECONDS = 600.0
+LEAST_SECONDS = 2.0  # that a process works before it is replaced: where memory is always short, a crawl goes on slowly
 BATCH_PAGES = 100
 BATCH_SECONDS = 0.25
+WRITING_SECONDS = 0.04  # people's own writes wait no longer for ours, as far as the disk allows:
+LEAST_PAGES = 20  # the flush of a slow disk costs the same for few pages as for many
 LOOK_SECONDS = 1.0  # how often orders (pause, stop, speed) are read
 ENDING_SECONDS = 0.02  # of each round, while other queues are served
 DONE = object()
 LONGEST_WAIT = 60.0  # seconds between looks for a database that is away
 
 log = logging.getLogger(__name__)
+
+
+def batch_size(pages: int, seconds: float) -> int:
+    """How many pages the next batch may have, when writing these took so long."""
+    return max(LEAST_PAGES, min(BATCH_PAGES, int(pages * WRITING_SECONDS / max(seconds, 0.001))))
 
 
 class Crawl:
@@ -52,10 +60,12 @@ class Crawl:
         now = time.monotonic()
         self._began = self._committed = self._beat = now
         self._looked = self._claimed = 0.0
+        self._enough = BATCH_PAGES
         self._more_to_claim = False
         self._cancelling: set[int] = set()
         self.no_space = ""  # why nothing is fetched for the moment
         self.grown = False
+        self.replaceable = not stay  # whether a fresh process would go on where this one ends
         self._schema = surroundings.schema()
 
     def _traffic(self) -> Traffic:
@@ -65,10 +75,14 @@ class Crawl:
         """SIGTERM: finish what is in flight, commit, hand the queues back."""
         self.stopping = True
 
+    def end_slice(self, *_: object) -> None:
+        """SIGALRM, the time of the job is over: the same, and another job goes on."""
+        self._began = -SLICE_SECONDS
+
     @property
     def slice_is_over(self) -> bool:
         """Whether another process is to go on from here."""
-        return self.grown or time.monotonic() - self._began > SLICE_SECONDS
+        return self.grown or (not self.stay and time.monotonic() - self._began > SLICE_SECONDS)
 
     # -- the loop -----------------------------------------------------------------------------------------------
 
@@ -118,15 +132,17 @@ class Crawl:
         now = time.monotonic()
         if now - self._looked >= LOOK_SECONDS:
             self._look(now)
-        if self.stopping or (not self.stay and self.slice_is_over):
+        if self.stopping or self.slice_is_over:
             return False
         if not self.orders.hold and len(self.queues) < MOST_QUEUES and now - self._claimed >= self._claim_pause():
             self._claim(now)
-        if not (self.orders.hold or self.orders.ending or self.no_space):
-            self.traffic.start_requests(now)
+        self._start_requests(now)
         self.traffic.read_answers()
         now = time.monotonic()
-        if self.traffic.unwritten >= BATCH_PAGES or (self.traffic.unwritten and now - self._committed >= BATCH_SECONDS):
+        if self.traffic.unwritten >= self._enough or (
+            self.traffic.unwritten and now - self._committed >= BATCH_SECONDS
+        ):
+            self._start_requests(now)  # the sites answer while we write
             self._commit()
         self._end_drained()
         self._go_on_ending()
@@ -135,6 +151,10 @@ class Crawl:
             self._commit()
             self.traffic.hosts.beat()
         return bool(self.queues or self.endings) or self._something_may_come()
+
+    def _start_requests(self, now: float) -> None:
+        if not (self.orders.hold or self.orders.ending or self.no_space):
+            self.traffic.start_requests(now)
 
     def _claim_pause(self) -> float:
         """None while there are more queues than can be claimed at once, and something to serve them with."""
@@ -158,6 +178,7 @@ class Crawl:
         self._looked = now
         self.orders = orders(self.run.pk)
         self._look_around()
+        instances.tell(self.row, self.traffic.fetching())
         self.traffic.hosts.speed = self.orders.speed
         self.watch.bury_the_dead(self.row.pk)
         if self.orders.ending:
@@ -178,7 +199,8 @@ class Crawl:
             note(self.run.pk, "space", f"No space: {self.no_space}. Nothing is fetched until there is more.")
         elif before and not self.no_space:
             note(self.run.pk, "space", "There is space again; the crawl goes on.")
-        self.grown = surroundings.memory() > surroundings.MOST_MEMORY
+        worked = time.monotonic() - self._began > LEAST_SECONDS
+        self.grown = self.replaceable and worked and surroundings.memory() > surroundings.MOST_MEMORY
         if surroundings.schema() != self._schema:
             log.warning("The schema of WebCrawl has changed: instance %s hands back its queues", self.row.pk)
             self.stopping = True
@@ -204,8 +226,11 @@ class Crawl:
             for point_id in queue.points.keys() - active - queue.off:
                 queue.deactivate(point_id)
                 note(self.run.pk, "deactivated", f"Crawl point {point_id} was deactivated", queue.excursion.doc_id)
-        told = Excursion.objects.filter(pk__in=list(self.queues), control=EXCLUDE)
-        for pk, snapshot in told.values_list("pk", "snapshot"):
+        told = Excursion.objects.filter(pk__in=list(self.queues), control__in=(EXCLUDE, PAUSE))
+        for pk, order, snapshot in told.values_list("pk", "control", "snapshot"):
+            if order == PAUSE:
+                self.queues[pk].leaving = True
+                continue
             self.queues[pk].exclude(tuple(snapshot["excludes"]))
             Excursion.objects.filter(pk=pk).update(control="")
 
@@ -242,21 +267,27 @@ class Crawl:
 
     def _claim(self, now: float) -> None:
         self._claimed = now
+        if not self._more_to_claim and not message_queue.unserved(self.run.pk):
+            return  # claiming is a transaction with a flush, also when there is nothing to claim
         claimed = message_queue.claim(self.row, CLAIM_AT_ONCE)
         self._more_to_claim = len(claimed) == CLAIM_AT_ONCE
         kept = message_queue.kept(claimed)
         fresh = [ServedQueue(excursion, kept.get(excursion.pk)) for excursion in claimed]
         self.queues |= {queue.excursion.pk: queue for queue in fresh}
+        self.traffic.attention.call_all()
         look_up_previous([queue for queue in fresh if queue.excursion.pk in kept])
 
     # -- commits ------------------------------------------------------------------------------------------------
 
     def _commit(self) -> None:
         works = [queue.work for queue in self.queues.values() if not queue.work.empty]
+        began, pages = time.monotonic(), self.traffic.unwritten
         results.commit(self.row, works)
         self.traffic.hosts.save()
         self.traffic.unwritten = 0
         self._committed = self._beat = time.monotonic()
+        if pages >= LEAST_PAGES:
+            self._enough = batch_size(pages, self._committed - began)
 
     def _end_drained(self) -> None:
         """Not after each page: the endings that a batch brings share their transactions, as its pages do."""

@@ -9,6 +9,7 @@ import os
 import socket
 import time
 from pathlib import Path
+from typing import Any
 
 from django.db import transaction
 from django.db.models import F
@@ -17,10 +18,11 @@ from django.utils import timezone
 from clearinghouse.databases import WEBCRAWL
 
 from .errors import Fenced
-from .models import ActiveQueue, Excursion, Instance, State
+from .models import OPEN_STATES, ActiveQueue, Event, Excursion, Instance, Run, State
 
 BEAT_SECONDS = 3.0
 SILENCE_SECONDS = 20.0
+INTERRUPTED = "interrupted"  # the kind of the events that tell of a death: one of the run, one of each document
 
 
 def _boot() -> str:
@@ -64,6 +66,13 @@ def fence(instance: Instance) -> None:
     changed = Instance.objects.filter(pk=instance.pk, alive=True).update(beat=F("beat") + 1, seen_at=timezone.now())
     if changed != 1:
         raise Fenced(f"instance {instance.pk} was declared dead")
+
+
+def tell(instance: Instance, fetching: dict[str, Any]) -> None:
+    """What this process fetches now, for screens; called once a second."""
+    if fetching != instance.fetching:
+        instance.fetching = fetching
+        Instance.objects.filter(pk=instance.pk).update(fetching=fetching)
 
 
 def retire(instance: Instance) -> None:
@@ -114,8 +123,25 @@ def bury(instance: Instance) -> bool:
             rows = rows.filter(beat=instance.beat)
         if rows.update(alive=False) != 1:
             return False
+        _write_obituary(instance)
         _free_queues(instance.pk, State.INTERRUPTED)
     return True
+
+
+def _write_obituary(instance: Instance) -> None:
+    """In the log of its run: who died, and in the log of each document it served, that others go on with it."""
+    if not Run.objects.filter(pk=instance.run_id or 0, state__in=OPEN_STATES).exists():
+        return
+    rows = Excursion.objects.filter(claim__instance_id=instance.pk).order_by("id")
+    served = list(rows.values_list("doc_id", "title"))
+    who = f"Process {instance.pid} on {instance.host[:100]} (instance {instance.pk}) died"
+    left = {0: "it served no document", 1: "its document is taken over"}
+    sentence = f"{who}; {left.get(len(served), f'its {len(served)} documents are taken over')}"
+    told = [(None, sentence), *((doc_id, f"{title[:200]}: taken over. {who}") for doc_id, title in served)]
+    Event.objects.bulk_create(
+        Event(run_id=instance.run_id, doc_id=doc_id, at=timezone.now(), kind=INTERRUPTED, text=text)
+        for doc_id, text in told
+    )
 
 
 def _free_queues(instance_id: int, state: State) -> None:

@@ -8,6 +8,7 @@ from collections import defaultdict
 from typing import Any
 
 from django.db import IntegrityError, transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from clearinghouse.databases import WEBCRAWL
@@ -17,21 +18,42 @@ from crawlpoints.models import CrawlPoint, CrawlPointLink, ExcludeUrl
 from .control import note
 from .errors import AllBusy, NothingToCrawl
 from .models import Excursion, Instance, Run
+from .narrowing import Choice, Chosen, narrowed, said
 from .values import PointSettings, Snapshot
 
+EVERYTHING = Choice()
 
-def scope(doc_ids: list[int] | None) -> dict[str, Any]:
+
+def scope(doc_ids: list[int] | None, choice: Choice = EVERYTHING) -> dict[str, Any]:
     """What a launch over these documents (None: all) would do: the live count of the launch form."""
-    snapshots, inactive = _snapshots(doc_ids)
-    busy = _busy(list(snapshots))
-    free = [doc_id for doc_id in snapshots if doc_id not in busy]
+    if choice == EVERYTHING:
+        return _whole_scope(doc_ids)
+    snapshots, _ = _snapshots(doc_ids)
+    chosen = narrowed(snapshots, choice)
+    busy = _busy(list(chosen))
+    free = [doc_id for doc_id in chosen if doc_id not in busy]
     return {
         "documents": len(free),
-        "points": sum(len(snapshots[doc_id].points) for doc_id in free),
-        "inactive": inactive,
+        "points": sum(len(chosen[doc_id].snapshot.points) for doc_id in free),
+        "pages": sum(chosen[doc_id].pages for doc_id in free),
+        "inactive": 0,
         "busy": sorted(busy),
-        "doc_ids": free,
     }
+
+
+def _whole_scope(doc_ids: list[int] | None) -> dict[str, Any]:
+    """The same from two columns: thousands of documents are counted at each change of the form."""
+    links = _links(doc_ids).filter(crawl_point__active__isnull=False)
+    counts: dict[int, int] = defaultdict(int)
+    inactive = 0
+    for doc_id, active in links.order_by().values_list("document_id", "crawl_point__active"):
+        if active:
+            counts[doc_id] += 1
+        else:
+            inactive += 1
+    busy = _busy(list(counts))
+    free = [points for doc_id, points in counts.items() if doc_id not in busy]
+    return {"documents": len(free), "points": sum(free), "pages": 0, "inactive": inactive, "busy": sorted(busy)}
 
 
 def launch(
@@ -39,42 +61,54 @@ def launch(
 ) -> Run:
     """A run over these documents (None: all with active crawl points), waiting to be initialized.
 
-    Options are the fields of Run: ignore_robots, origin, note, propagate_after, max_seconds, max_bytes.
-    Documents in another unfinished run are left out, and the run says which.
+    Options are `choice` (which part of them) and the fields of Run: ignore_robots, origin, note, propagate_after,
+    max_seconds, max_bytes. Documents in another unfinished run are left out, and the run says which.
     """
+    choice: Choice = options.pop("choice", EVERYTHING)
     snapshots, _ = _snapshots(doc_ids)
     if not snapshots:
         raise NothingToCrawl("None of the chosen documents has an active crawl point. Add one, or activate one.")
-    documents = Document.objects.select_related("sheet__project").in_bulk(snapshots)
+    chosen = narrowed(snapshots, choice)
+    if not chosen:
+        raise NothingToCrawl(_NOTHING[choice.only] if choice.point_id is None else NO_SUCH_POINT)
+    documents = Document.objects.select_related("sheet__project").in_bulk(chosen)
     while True:
         try:
-            return _created(snapshots, documents, by=by, speed=speed, driver=driver, **options)
+            return _created(chosen, documents, by=by, speed=speed, driver=driver, **options)
         except IntegrityError:  # PostgreSQL: somebody launched these documents at the same moment
-            if not _busy(list(snapshots)):
+            if not _busy(list(chosen)):
                 raise
 
 
-def _created(snapshots: dict[int, Snapshot], documents: dict[int, Document], *, by: str, **options: Any) -> Run:
+NO_SUCH_POINT = "This crawl point is not active. Activate it, or choose another."
+_NOTHING = {
+    "": "There is nothing to crawl.",
+    "failed": "No page of the chosen documents failed in its last crawl.",
+    "new": "No crawl point of the chosen documents is new or was changed since its last crawl.",
+}
+
+
+def _created(chosen: dict[int, Chosen], documents: dict[int, Document], *, by: str, **options: Any) -> Run:
     with transaction.atomic(using=WEBCRAWL):
-        busy = _busy(list(snapshots))
-        if len(busy) == len(snapshots):
+        busy = _busy(list(chosen))
+        if len(busy) == len(chosen):
             raise AllBusy("All chosen documents are in an unfinished run. Wait for it, or stop it.")
         run = Run.objects.create(requested_by=by, created_at=timezone.now(), left_out=sorted(busy), **options)
-        Excursion.objects.bulk_create(
-            _excursion(run, documents[doc_id], snapshot)
-            for doc_id, snapshot in sorted(snapshots.items())
-            if doc_id not in busy
-        )
-        note(run.pk, "launch", f"Launched by {by} over {len(snapshots) - len(busy)} documents, speed {run.speed}")
+        free = {doc_id: one for doc_id, one in sorted(chosen.items()) if doc_id not in busy}
+        Excursion.objects.bulk_create(_excursion(run, documents[doc_id], one) for doc_id, one in free.items())
+        part = said(one.part for one in free.values())
+        told = f"Launched by {by} over {len(free)} documents, speed {run.speed}"
+        note(run.pk, "launch", f"{told}; {part}" if part else told)
     return run
 
 
-def _excursion(run: Run, document: Document, snapshot: Snapshot) -> Excursion:
+def _excursion(run: Run, document: Document, chosen: Chosen) -> Excursion:
     sheet = getattr(document, "sheet", None)
     project = sheet.project.name if sheet and sheet.project else ""
     return Excursion(
-        run=run, doc_id=document.pk, title=document.title[:255], project=project, snapshot=snapshot.to_json()
-    )
+        run=run, doc_id=document.pk, title=document.title[:255], project=project, snapshot=chosen.stored,
+        part=chosen.part,
+    )  # fmt: skip
 
 
 def _busy(doc_ids: list[int]) -> set[int]:
@@ -84,11 +118,10 @@ def _busy(doc_ids: list[int]) -> set[int]:
 
 def _snapshots(doc_ids: list[int] | None) -> tuple[dict[int, Snapshot], int]:
     """The settings of every document that has an active crawl point, and how many inactive ones are skipped."""
-    links = CrawlPointLink.objects.filter(crawl_point__isnull=False, document__isnull=False)
-    links = links.exclude(document__deleted=1).exclude(crawl_point__deleted=1)
+    links = _links(doc_ids)
     excludes = ExcludeUrl.objects.order_by("id")
     if doc_ids is not None:
-        links, excludes = links.filter(document_id__in=doc_ids), excludes.filter(document_id__in=doc_ids)
+        excludes = excludes.filter(document_id__in=doc_ids)
     points: dict[int, list[PointSettings]] = defaultdict(list)
     inactive = 0
     for link in links.select_related("crawl_point").order_by("crawl_point_id"):
@@ -101,6 +134,13 @@ def _snapshots(doc_ids: list[int] | None) -> tuple[dict[int, Snapshot], int]:
         patterns[doc_id].append(pattern)
     snapshots = {d: Snapshot(d, tuple(found), tuple(patterns[d])) for d, found in points.items()}
     return snapshots, inactive
+
+
+def _links(doc_ids: list[int] | None) -> QuerySet[CrawlPointLink]:
+    """The crawl points of these documents, inactive ones too."""
+    links = CrawlPointLink.objects.filter(crawl_point__isnull=False, document__isnull=False)
+    links = links.exclude(document__deleted=1).exclude(crawl_point__deleted=1)
+    return links if doc_ids is None else links.filter(document_id__in=doc_ids)
 
 
 def snapshot_of(document: Document, include_inactive: bool = False) -> Snapshot:

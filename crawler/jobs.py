@@ -35,11 +35,14 @@ def serve(run_id: int) -> None:
     surroundings.collect_seldom()
     with acting_as("crawler"):
         crawl = Crawl(run)
-        before = signal.signal(signal.SIGTERM, crawl.ask_to_stop)
+        # RQ's own handler of SIGALRM raises wherever the process happens to be, also in the middle of a page.
+        obeyed = {signal.SIGTERM: crawl.ask_to_stop, signal.SIGALRM: crawl.end_slice}
+        before = {number: signal.signal(number, handler) for number, handler in obeyed.items()}
         try:
             crawl.work()
         finally:
-            signal.signal(signal.SIGTERM, before)
+            for number, handler in before.items():
+                signal.signal(number, handler)
     run.refresh_from_db()
     if run.state in OPEN_STATES and not run.control and not crawl.stopping and crawl.slice_is_over:
         queues.ring(queues.CRAWL, "crawler.jobs.serve", run_id)

@@ -60,6 +60,10 @@ def _balance(excursion: Excursion, rows: Rows) -> Iterator[str]:
     waiting = sum(pair[1] for pair in excursion.tallies.get("depth", {}).values())
     if excursion.tallies and waiting != counted[QUEUED]:
         yield f"the tally of depths has {waiting} waiting, the rows say {counted[QUEUED]}"
+    taken = {str(depth): n for depth, n in rows.filter(taken=True).values_list("depth").annotate(n=Count("id"))}
+    tallied = {depth: pair[0] for depth, pair in excursion.tallies.get("depth", {}).items() if pair[0]}
+    if excursion.tallies and tallied != taken:
+        yield f"the tally of depths says {tallied} were taken from the queue, the rows say {taken}"
 
 
 # -- I12: every failure has a named reason -----------------------------------------------------------------------

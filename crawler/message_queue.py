@@ -6,6 +6,7 @@ initializer, the instance, the endings.
 
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from django.db import transaction
 from django.db.models import Count
@@ -14,8 +15,10 @@ from django.utils import timezone
 from clearinghouse.databases import WEBCRAWL
 
 from . import sql
+from .control import PAUSE
 from .instances import fence
 from .models import ActiveQueue, CrawledPage, Excursion, Instance, LedgerEntry, Message, MessageState, PageHead, State
+from .narrowing import addresses_again
 from .policy.frontier import COUNTS, COUNTS_NOT, CUT, SHORT, Frontier
 from .values import FREE, SKIPPED, Snapshot
 
@@ -48,8 +51,8 @@ def open_queues(excursion_ids: Collection[int]) -> None:
         ActiveQueue.objects.filter(excursion__doc_id__in=doc_ids).delete()
         CrawledPage.objects.filter(doc_id__in=doc_ids).delete()
         frontiers = [Frontier(Snapshot.from_json(excursion.snapshot)) for excursion in opening]
-        for frontier in frontiers:
-            frontier.seed()
+        for excursion, frontier in zip(opening, frontiers, strict=True):
+            frontier.seed(addresses_again(excursion))
         write_changes(list(zip(opening, frontiers, strict=True)))
 
 
@@ -157,12 +160,24 @@ def _uncounted(judged: Iterable[Judgement]) -> dict[bytes, tuple[int, str]]:
     }
 
 
-def waiting(excursion_id: int, limit: int) -> list[Message]:
+class Waiting(NamedTuple):
+    """What is read of a message before it goes: a model instance of each took a fiftieth of a crawl."""
+
+    url_key: bytes
+    url: str
+    owner_id: int
+    found_on: bytes | None
+    depth: int
+    state: int
+    attempts: int
+
+
+def waiting(excursion_id: int, limit: int) -> list[Waiting]:
     """The next messages, shortest depth first; places already reserved under a maximum come before all."""
-    rows = Message.objects.filter(excursion_id=excursion_id)
+    rows = Message.objects.filter(excursion_id=excursion_id).values_list(*Waiting._fields)
     reserved = list(rows.filter(state=MessageState.RESERVED).order_by("depth", "id")[:limit])
     rest = rows.filter(state=MessageState.WAITING).order_by("depth", "id")[: limit - len(reserved)]
-    return reserved + list(rest)
+    return [Waiting(*row) for row in (*reserved, *rest)]
 
 
 def previous_of_many(wanted: dict[int, list[bytes]]) -> dict[tuple[int, bytes], Previous]:
@@ -197,10 +212,12 @@ def _versions(ids: Iterable[int]) -> Iterable[Previous]:
 
 
 def release(instance: Instance, excursion: Excursion, state: State = State.WAITING) -> None:
-    """Hand a queue back as it is."""
+    """Hand a queue back as it is; paused, if that was asked of its document meanwhile."""
     with transaction.atomic(using=WEBCRAWL):
         fence(instance)
-        Excursion.objects.filter(pk=excursion.pk, state=State.RUNNING).update(state=state)
+        running = Excursion.objects.filter(pk=excursion.pk, state=State.RUNNING)
+        running.filter(control=PAUSE).update(state=State.PAUSED)
+        running.update(state=state)
         ActiveQueue.objects.filter(excursion=excursion, instance=instance).delete()
 
 

@@ -23,11 +23,12 @@ from .values import Fetched
 
 SECONDS = 10.0  # of processor time for one page
 ASLEEP = 6  # times as long a page may take by the clock, when the machine is busy with other things
-MOST_WAITING = 96  # pages; more are not fetched until some are read
+MOST_WAITING = 512  # pages; more are not fetched until some are read. Fewer made 200 slow sites start in bursts
 MOST_BYTES = 24_000_000
 PROCESSES = min(2, os.cpu_count() or 1)
 BUSY = 12  # pages that wait for the processes there are before another one is started
 _BUFFER = 4_000_000
+_CHUNK = bytearray(1 << 18)  # what is received, for a moment
 _ROOT = Path(__file__).resolve().parent.parent
 
 
@@ -192,23 +193,27 @@ class Parser:
         """Take in what came; whether the process has ended."""
         while True:
             try:
-                chunk = self._channel.recv(1 << 20)
+                size = self._channel.recv_into(_CHUNK)
             except BlockingIOError:
                 return False
             except OSError:
                 return True
-            if not chunk:
+            if not size:
                 return True
-            self._received += chunk
+            self._received += memoryview(_CHUNK)[:size]
+            if size < len(_CHUNK):
+                return False
 
     def _next_answer(self) -> Parsed | None:
         head = wire.HEAD.size
         if len(self._received) < head:
             return None
         text_size, data_size = wire.HEAD.unpack_from(self._received)
-        end = head + text_size + data_size
+        middle = head + text_size
+        end = middle + data_size
         if len(self._received) < end:
             return None
-        text, data = self._received[head : head + text_size], self._received[head + text_size : end]
+        with memoryview(self._received) as answers:
+            answer = wire.parsed(answers[head:middle], answers[middle:end])
         del self._received[:end]
-        return wire.parsed(bytes(text), bytes(data))
+        return answer

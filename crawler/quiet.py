@@ -6,7 +6,7 @@ Does not: start runs (schedules). Called by: the tick, screens, the API.
 """
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from django.db import transaction
 from django.utils import timezone
@@ -47,6 +47,16 @@ def silence(now: datetime) -> Silence | None:
     if is_quiet(settings.hours, now, zone):
         return Silence(QUIET, quiet_until(settings.hours, now, zone))
     return None
+
+
+def next_quiet(now: datetime) -> datetime | None:
+    """When the next quiet hours begin; None where there are none, or while they last."""
+    settings, zone = week(), timezone.get_default_timezone_name()
+    if "1" not in settings.hours or is_quiet(settings.hours, now, zone):
+        return None
+    hour = now.replace(minute=0, second=0, microsecond=0)
+    coming = (hour + timedelta(hours=ahead) for ahead in range(1, HOURS + 2))
+    return next((at for at in coming if is_quiet(settings.hours, at, zone)), None)
 
 
 def set_hours(hours: str, by: str) -> None:

@@ -6,8 +6,6 @@ Fetch -> pure decision -> store. Called by: the instance, for each answer, one p
 import time
 from collections.abc import Sequence
 
-from django.utils import timezone
-
 from clearinghouse.addresses.parse import resolve
 from clearinghouse.digests import digest_of
 
@@ -18,7 +16,7 @@ from .message_queue import Previous
 from .models import LedgerEntry, PageBody, PageVersion
 from .policy import reach
 from .policy.frontier import SHORT
-from .results import NewVersion, Verdict
+from .results import NewVersion, Verdict, VersionRow
 from .served import Item, ServedQueue
 from .values import CRAWLED, FAILED, FREE, SKIPPED, Fetched
 
@@ -126,7 +124,7 @@ class Reader:
 
     def _store(self, queue: ServedQueue, item: Item, verdict: Verdict, fetched: Fetched | None) -> None:
         reached = queue.frontier.ways(item.short)
-        nearest = min(reached, key=lambda way: (way.depth, way.hop, way.point))
+        nearest = queue.frontier.nearest_way(item.short)
         verdict.depth, verdict.hop = nearest.depth, nearest.hop
         verdict.point_id, verdict.found_on = queue.frontier.ids[nearest.point], item.found_on
         if fetched:
@@ -142,14 +140,13 @@ class Reader:
     def _new_version(self, queue: ServedQueue, item: Item, fetched: Fetched, page: Parsed) -> int:
         self._next_version += 1
         excursion = queue.excursion
-        row = results.version_row(
+        row = VersionRow(
             id=self._next_version, run_id=excursion.run_id, doc_id=excursion.doc_id, url_key=item.key, url=item.url,
             digest=page.digest, type_id=page.type_id, extension=page.extension, title=page.title, metas=page.metas,
             headings=page.headings, text=page.text, language=page.language[:20], links=page.packed,
             canonical=page.canonical, content_type=fetched.header("content-type")[:255], charset=page.charset[:40],
             etag=fetched.header("etag")[:255], last_modified=fetched.header("last-modified")[:64],
             size=len(fetched.body), flags=page.flags, extractor=extract.EXTRACTOR,
-            found_at=results.found_at(timezone.now()),
         )  # fmt: skip
         head_exists = queue.look_up_previous(item) is not None
         queue.work.versions.append(NewVersion(row, page.digest, fetched.body, head_exists))
@@ -216,6 +213,8 @@ def _judged(queue: ServedQueue, keys: list[bytes]) -> list[Verdict]:
 
 
 def _note_used(queue: ServedQueue) -> None:
+    if not queue.frontier.limited:
+        return
     for point_id, limit in zip(queue.frontier.ids, queue.frontier.limits, strict=True):
         if limit.maximum:
             queue.tally.points.setdefault(str(point_id), {})["used"] = limit.used

@@ -7,8 +7,7 @@ batch), never half of one. Does not: decide anything. Called by: the instance, t
 
 import json
 from dataclasses import dataclass, field
-from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.db import transaction
 from django.utils import timezone
@@ -17,7 +16,7 @@ from clearinghouse.databases import WEBCRAWL
 
 from . import sql
 from .instances import fence
-from .models import Excursion, Instance, LedgerEntry, MessageState, PageBody
+from .models import Excursion, Instance, LedgerEntry, MessageState
 from .policy import reach
 from .policy.frontier import SHORT, Changes, Frontier, Skip
 from .tally import Tally
@@ -25,12 +24,8 @@ from .values import FAILED, OUTCOMES, SKIPPED
 
 _LEDGER = (
     "excursion_id", "doc_id", "url_key", "url", "outcome", "reason", "detail", "status", "depth", "hop",
-    "crawl_point_id", "found_on", "redirect_url", "version_id", "previous_version_id", "size", "milliseconds", "at",
-)  # fmt: skip
-_VERSION = (
-    "id", "run_id", "doc_id", "url_key", "url", "digest", "type_id", "extension", "title", "metas", "headings", "text",
-    "language", "links", "canonical", "content_type", "charset", "etag", "last_modified", "size", "flags", "extractor",
-    "found_at",
+    "crawl_point_id", "found_on", "redirect_url", "version_id", "previous_version_id", "size", "milliseconds", "taken",
+    "at",
 )  # fmt: skip
 _COUNTED = (*OUTCOMES, "found", "bytes")
 _COUNT = f"UPDATE excursion SET {', '.join(f'{name} = %s' for name in (*_COUNTED, 'tallies'))} WHERE id = %s"  # noqa: S608
@@ -55,13 +50,41 @@ class Verdict:
     previous_version_id: int | None = None
     size: int = 0
     milliseconds: int = 0
+    taken: bool = True  # from the queue; what was skipped when it was found never stood there
+
+
+class VersionRow(NamedTuple):
+    """A row of page_version; found_at comes with the commit."""
+
+    id: int
+    run_id: int
+    doc_id: int
+    url_key: bytes
+    url: str
+    digest: bytes
+    type_id: int
+    extension: str
+    title: str
+    metas: str
+    headings: str
+    text: str
+    language: str
+    links: bytes
+    canonical: str
+    content_type: str
+    charset: str
+    etag: str
+    last_modified: str
+    size: int
+    flags: str
+    extractor: int
 
 
 @dataclass(slots=True)
 class NewVersion:
-    """A new or changed content: the row of page_version, the bytes, and whether a head exists already."""
+    """A new or changed content: its row, the bytes, and whether a head exists already."""
 
-    row: tuple[Any, ...]  # in the order of _VERSION
+    row: VersionRow
     digest: bytes
     body: bytes
     head_exists: bool
@@ -111,7 +134,7 @@ def _write(works: list[Work]) -> list[Changes]:
     _bodies(batch, [version for work in works for version in work.versions])
     for work, changes in zip(works, drained, strict=True):
         _messages(batch, work, changes)
-        _versions(batch, work)
+        _versions(batch, work, now)
         _ledger(batch, work, changes, now)
     batch.flush()
     for work, changes in zip(works, drained, strict=True):
@@ -158,27 +181,19 @@ def _state(frontier: Frontier, work: Work, short: bytes) -> int:
 
 
 def _bodies(batch: sql.Batch, versions: list[NewVersion]) -> None:
-    known = _known_bodies([version.digest for version in versions])
-    bodies = {version.digest: version.body for version in versions if version.digest not in known}
+    bodies = {version.digest: version.body for version in versions}
     batch.insert("page_body", ("digest", "content"), list(bodies.items()), ignore=True)
 
 
-def _versions(batch: sql.Batch, work: Work) -> None:
+def _versions(batch: sql.Batch, work: Work, now: Any) -> None:
     doc_id = work.excursion.doc_id
-    batch.insert("page_version", _VERSION, [version.row for version in work.versions])
-    heads = [(doc_id, version.row[3], version.row[0], 1) for version in work.versions if not version.head_exists]
+    batch.insert("page_version", (*VersionRow._fields, "found_at"), [(*version.row, now) for version in work.versions])
+    heads = [(doc_id, version.row.url_key, version.row.id, 1) for version in work.versions if not version.head_exists]
     batch.insert("page_head", ("doc_id", "url_key", "version_id", "updated_fl"), heads)
     batch.execute_many(
         "UPDATE page_head SET version_id = %s, updated_fl = 1 WHERE doc_id = %s AND url_key = %s",
-        [(version.row[0], doc_id, version.row[3]) for version in work.versions if version.head_exists],
+        [(version.row.id, doc_id, version.row.url_key) for version in work.versions if version.head_exists],
     )
-
-
-def _known_bodies(digests: list[bytes]) -> set[bytes]:
-    known: set[bytes] = set()
-    for part in sql.chunks(digests):
-        known.update(PageBody.objects.filter(digest__in=part).values_list("digest", flat=True))
-    return known
 
 
 def _ledger(batch: sql.Batch, work: Work, changes: Changes, now: Any) -> None:
@@ -259,26 +274,18 @@ def _rejudge(work: Work, verdict: Verdict) -> None:
 def _ledger_row(excursion: Excursion, v: Verdict, now: Any) -> tuple[Any, ...]:
     return (
         excursion.pk, excursion.doc_id, v.key, v.url, v.outcome, v.reason, v.detail[:500], v.status, v.depth, v.hop,
-        v.point_id, v.found_on, v.redirect_url, v.version_id, v.previous_version_id, v.size, v.milliseconds, now,
+        v.point_id, v.found_on, v.redirect_url, v.version_id, v.previous_version_id, v.size, v.milliseconds, v.taken,
+        now,
     )  # fmt: skip
 
 
 def _skip_row(excursion: Excursion, s: Skip, now: Any) -> tuple[Any, ...]:
     verdict = Verdict(s.key, s.url, SKIPPED, s.refusal.reason, s.refusal.detail, depth=s.depth, point_id=s.point_id,
-                      found_on=s.found_on)  # fmt: skip
+                      found_on=s.found_on, taken=False)  # fmt: skip
     return _ledger_row(excursion, verdict, now)
 
 
-def version_row(**values: Any) -> tuple[Any, ...]:
-    """A row of page_version from named values."""
-    return tuple(values[name] for name in _VERSION)
-
-
-def unwritten_links(work: Work, version_id: int) -> tuple[Any, Any] | None:
+def unwritten_links(work: Work, version_id: int) -> tuple[bytes, str] | None:
     """Packed links and flags of a version that waits for the next commit."""
-    row = next((version.row for version in work.versions if version.row[0] == version_id), None)
-    return (row[_VERSION.index("links")], row[_VERSION.index("flags")]) if row else None
-
-
-def found_at(value: datetime) -> Any:
-    return sql.moment(value)
+    row = next((version.row for version in work.versions if version.row.id == version_id), None)
+    return (row.links, row.flags) if row else None

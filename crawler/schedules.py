@@ -11,15 +11,19 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
+from clearinghouse.access.policies import Action, documents_for
 from clearinghouse.databases import WEBCRAWL
 from clearinghouse.library.models import Document
+from crawlpoints.models import SavedView
 
 from . import control, intake, quiet
 from .errors import AllBusy, NothingToCrawl
 from .models import Every, Excursion, Run, Schedule
+from .narrowing import Choice
 from .policy.timetable import Rule, next_start
+from .queries.viewed import documents_in
 
-ALL, PROJECT, CHOSEN = "all", "project", "chosen"
+ALL, PROJECT, VIEW, CHOSEN, POINT = "all", "project", "view", "chosen", "point"
 AT_ONCE = 20
 
 
@@ -41,7 +45,21 @@ def doc_ids_of(schedule: Schedule) -> list[int] | None:
     """The documents it means now; None: all of them, as intake understands it."""
     if schedule.what == PROJECT:
         return list(Document.objects.filter(sheet__project=schedule.project_id).values_list("pk", flat=True))
-    return list(schedule.doc_ids) if schedule.what == CHOSEN else None
+    if schedule.what == VIEW:
+        return _in_view(schedule)
+    return list(schedule.doc_ids) if schedule.what in (CHOSEN, POINT) else None
+
+
+def _in_view(schedule: Schedule) -> list[int]:
+    """What the saved view shows now to who planned this; nothing when it was deleted."""
+    view = SavedView.objects.filter(pk=schedule.view_id).select_related("person").first()
+    if view is None:
+        return []
+    return documents_in(view.query, view.person, documents_for(view.person, Action.LAUNCH))
+
+
+def choice_of(schedule: Schedule) -> Choice:
+    return Choice(schedule.only, schedule.point_id if schedule.what == POINT else None)
 
 
 def add(schedule: Schedule, now: datetime) -> Schedule:
@@ -107,6 +125,7 @@ def _launched(schedule: Schedule) -> tuple[Run | None, str]:
             note=schedule.note,
             propagate_after=schedule.propagate_after,
             max_seconds=schedule.max_seconds,
+            choice=choice_of(schedule),
         )
     except (NothingToCrawl, AllBusy) as refusal:
         return None, str(refusal)

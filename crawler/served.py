@@ -4,6 +4,8 @@ Does not: fetch or write. Called by: the instance.
 """
 
 import heapq
+import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from clearinghouse.addresses import Address, Refusal
@@ -11,7 +13,7 @@ from clearinghouse.addresses.parse import split
 from clearinghouse.addresses.roots import begins_with
 
 from . import message_queue
-from .message_queue import Kept, Previous
+from .message_queue import Kept, Previous, Waiting
 from .models import Excursion, Message, MessageState
 from .policy.frontier import GO, HOLD, NO, SHORT, Found, Frontier
 from .policy.judge import Rules
@@ -41,6 +43,7 @@ class Item:
     cookies: str = field(compare=False, default="")
     address: Address | None = field(compare=False, default=None)
     previous: Previous | object | None = field(compare=False, default=UNASKED)
+    begun: float = field(compare=False, default=0.0)  # when its request went out, seconds since 1970
 
     @property
     def short(self) -> bytes:
@@ -58,6 +61,7 @@ class ServedQueue:
         self.points: dict[int, PointSettings] = {point.id: point for point in self.snapshot.points}
         self.off: set[int] = set()  # crawl points that were deactivated meanwhile
         self.excluding = False
+        self.turn = 0  # when it started something last; those who waited longer go first
         self.leaving = False  # promised to another instance: nothing more is started
         self.flying: dict[bytes, Item] = {}
         self._heaps: dict[str, list[Item]] = {}  # by origin
@@ -78,7 +82,7 @@ class ServedQueue:
             self._unload()
         self._fill(message_queue.waiting(self.excursion.pk, IN_MEMORY + len(self.flying) + self._size))
 
-    def _fill(self, messages: list[Message]) -> None:
+    def _fill(self, messages: Sequence[Message | Waiting]) -> None:
         room = max(IN_MEMORY - self._size, 0)
         held = {item.key for heap in self._heaps.values() for item in heap} | {i.key for i in self._held}
         for message in messages:
@@ -176,6 +180,7 @@ class ServedQueue:
         return bool(self._heaps.get(origin))
 
     def fly(self, item: Item) -> None:
+        item.begun = time.time()
         self.flying[item.short] = item
 
     def landed(self, item: Item) -> None:
@@ -318,6 +323,6 @@ def look_up_previous(queues: list[ServedQueue]) -> None:
             item.previous = found.get((doc_id, item.key))
 
 
-def _item(message: Message, order: int) -> Item:
+def _item(message: Message | Waiting, order: int) -> Item:
     return Item(message.depth, order, message.url_key, message.url, message.owner_id, message.found_on,
                 tries=message.attempts)  # fmt: skip

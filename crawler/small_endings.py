@@ -7,25 +7,27 @@ Does not: open a transaction, or end a run. Called by: endings.
 """
 
 from collections import Counter, defaultdict
+from collections.abc import Iterator
 from typing import Any
 
 from django.utils import timezone
 
 from . import sql
 from .derive import ALL
-from .message_queue import SMALL
 from .models import ActiveQueue, Event, Excursion, LedgerEntry, Message, PageVersion, State
 from .policy.change import Changes
 from .policy.sightings import count_backlinks, link_keys
 from .queries.changes import KEPT
 from .served import ServedQueue
 
-AT_ONCE = 64
+AT_ONCE = 64  # documents in one transaction,
+ADDRESSES_AT_ONCE = 4_096  # and their addresses: some tens of milliseconds
+MOST = 512  # addresses of a document that is ended here
 
 
 def choose(queues: list[ServedQueue]) -> tuple[list[ServedQueue], list[ServedQueue]]:
     """Those that can be ended here, and the rest."""
-    small = [queue for queue in queues if len(queue.frontier.known) <= SMALL and not queue.excursion.derived_to]
+    small = [queue for queue in queues if len(queue.frontier.known) <= MOST and not queue.excursion.derived_to]
     small = [queue for queue in small if queue.excursion.state == State.RUNNING]
     again: set[int] = set()
     for part in sql.chunks(small, AT_ONCE):
@@ -35,6 +37,21 @@ def choose(queues: list[ServedQueue]) -> tuple[list[ServedQueue], list[ServedQue
     small = [queue for queue in small if queue.excursion.doc_id not in again]
     chosen = {queue.excursion.pk for queue in small}
     return small, [queue for queue in queues if queue.excursion.pk not in chosen]
+
+
+def parts(queues: list[ServedQueue]) -> Iterator[list[ServedQueue]]:
+    """As many at a time as belong into one transaction."""
+    part: list[ServedQueue] = []
+    addresses = 0
+    for queue in queues:
+        size = len(queue.frontier.known)
+        if part and (len(part) == AT_ONCE or addresses + size > ADDRESSES_AT_ONCE):
+            yield part
+            part, addresses = [], 0
+        part.append(queue)
+        addresses += size
+    if part:
+        yield part
 
 
 def close(queues: list[ServedQueue], states: list[State]) -> None:

@@ -14,7 +14,7 @@ from clearinghouse import queues
 
 from . import endings, message_queue, notices, quiet, schedules
 from .instances import Watch, gone
-from .models import OPEN_STATES, Run
+from .models import OPEN_STATES, Run, State
 from .preview import rows as previews
 from .propagation import services
 from .propagation.switch import bring_home
@@ -60,7 +60,7 @@ def _tickets(run: Run) -> int:
     """Instances this run could use: for queues nobody serves, or to share those of another that has several."""
     unserved = message_queue.unserved(run.pk)
     standing = message_queue.standing(run.pk)
-    unfinished = run.excursions.filter(unfinished=True).count()
+    unfinished = run.excursions.filter(unfinished=True).exclude(state=State.PAUSED).count()
     sharers = min(queues.idle_workers(queues.CRAWL), unfinished - len(standing)) if unfinished > 1 else 0
     return max(min(max(unserved, sharers), MOST_TICKETS) - queues.waiting(queues.CRAWL), 0)
 

@@ -2,10 +2,12 @@
 fetching, parsing. Does not: claim, commit, or decide about links. Called by: the instance, once a round.
 """
 
+import heapq
 import logging
 import time
 import traceback
 from collections.abc import Callable
+from typing import Any
 
 from django.db import DatabaseError
 
@@ -14,8 +16,10 @@ from clearinghouse.addresses.parse import parse, resolve
 
 from . import results
 from .answers import NO_ANSWER, PAGE, REDIRECTS, RETRY
+from .attention import Attention
 from .credentials import Keys
 from .errors import Fenced
+from .extract.text import storable
 from .extract.wire import Parsed
 from .fetch.desk import Fetcher
 from .hosts import ASKING, ROBOTS_HOPS, UNKNOWN, UNREADABLE, Desk, Hosts
@@ -29,16 +33,18 @@ from .values import FAILED, REASONS, SKIPPED, Fetched, PointSettings, Request
 
 CONNECTIONS = 512
 RESERVE = 64
+SHOWN, SHOWN_LENGTH = 8, 500  # requests that screens name, and characters of their addresses
 QUARANTINE = 3  # parser deaths of one page
 
 log = logging.getLogger(__name__)
 
 
 class Robot:
-    """The mark of a request for robots.txt."""
+    """The mark of a request for robots.txt, and of the site it went to, which a redirect may have named."""
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: Desk, at: Desk) -> None:
         self.desk = desk
+        self.at = at
 
 
 class Traffic:
@@ -49,17 +55,25 @@ class Traffic:
     ) -> None:
         self.run = run
         self.queues = queues
+        self.attention = Attention(queues)
         self.commit = commit
         self.unwritten = 0  # verdicts since the last commit
-        self.fetcher = Fetcher(CONNECTIONS)
-        self.parsers = Parsers()
         self.hosts = Hosts(run.speed, row)
+        self.fetcher = Fetcher(CONNECTIONS, self.hosts)
+        self.parsers = Parsers()
         self.reader = reader
         self.keys = Keys(run.pk)
 
     @property
     def under_way(self) -> int:
         return self.fetcher.active() + self.parsers.active()
+
+    def fetching(self) -> dict[str, Any]:
+        """How many requests are under way, and the oldest: document, address, since when."""
+        flying = [(item.begun, queue, item.url) for queue in self.queues.values() for item in queue.flying.values()]
+        oldest = heapq.nsmallest(SHOWN, flying, key=lambda flight: flight[0])
+        rows = [[queue.excursion.doc_id, url[:SHOWN_LENGTH], round(begun, 1)] for begun, queue, url in oldest]
+        return {"requests": len(flying), "oldest": rows} if rows else {}
 
     @property
     def idle(self) -> bool:
@@ -73,9 +87,10 @@ class Traffic:
     # -- requests -----------------------------------------------------------------------------------------------
 
     def start_requests(self, now: float) -> None:
-        for queue in [queue for queue in self.queues.values() if queue.waiting and not queue.leaving]:
+        for queue in self.attention.pick(now):
             if not self.idle:
-                break
+                self.attention.call(queue.excursion.pk)
+                continue
             queue.wake(now)
             if queue.low:
                 self.commit()
@@ -83,15 +98,15 @@ class Traffic:
             if queue.reserve(RESERVE):
                 self.commit()
             for origin in queue.origins():
-                self._start_from(queue, origin, now)
+                desk = self.hosts.desk(origin)
+                self._start_from(queue, origin, desk, now)
+                if self.fetcher.active() >= CONNECTIONS:
+                    self.attention.call(queue.excursion.pk)
+                elif queue.has(origin):
+                    self.attention.turn_away(queue.excursion.pk, desk)
         self.hosts.ask(now)
-        # Queues take turns: who was first goes last.
-        if len(self.queues) > 1:
-            first = next(iter(self.queues))
-            self.queues[first] = self.queues.pop(first)
 
-    def _start_from(self, queue: ServedQueue, origin: str, now: float) -> None:
-        desk = self.hosts.desk(origin)
+    def _start_from(self, queue: ServedQueue, origin: str, desk: Desk, now: float) -> None:
         while self.hosts.ready(desk, now) and queue.has(origin) and self.fetcher.active() < CONNECTIONS:
             permission, item = queue.next_item(origin)
             if permission == HOLD:
@@ -113,16 +128,25 @@ class Traffic:
             return False
         if desk.robots_state == UNKNOWN:
             desk.robots_state, desk.robots_hops = ASKING, 0
-            self._ask_for_robots(desk, desk.origin + "/robots.txt")
+            self._ask_for_robots(desk)
         return True
 
-    def _ask_for_robots(self, desk: Desk, url: str) -> None:
-        address = parse(url)
+    def _ask_for_robots(self, desk: Desk) -> None:
+        address = parse(desk.origin + "/robots.txt")
         if isinstance(address, Refusal):
             self.hosts.robots_answered(desk, 404, b"")
             return
         self.hosts.departed(desk)
-        self.fetcher.start(Request(address.href, address, token=Robot(desk)))
+        self.fetcher.start(Request(address.href, address, token=Robot(desk, desk)))
+
+    def _follow_to_robots(self, desk: Desk, url: str) -> None:
+        """A further request, in the turn of the site it goes to."""
+        address = parse(url)
+        if isinstance(address, Refusal):
+            self.hosts.robots_answered(desk, 404, b"")
+            return
+        request = Request(address.href, address, token=Robot(desk, self.hosts.desk(address.origin)))
+        self.hosts.take(address.origin, lambda: self.fetcher.start(request))
 
     def _start(self, queue: ServedQueue, item: Item, desk: Desk) -> None:
         owner = queue.owner(item)
@@ -147,6 +171,7 @@ class Traffic:
             identity_encoding=item.identity, cookies=item.cookies, token=(queue.excursion.pk, item, desk),
         )  # fmt: skip
         queue.fly(item)
+        self.attention.started(queue)
         self.hosts.departed(desk)
         self.fetcher.start(request)
 
@@ -157,13 +182,16 @@ class Traffic:
     # -- answers ------------------------------------------------------------------------------------------------
 
     def read_answers(self, wait: float | None = None) -> None:
+        self.hosts.let_on(time.monotonic())
         for fetched in self.fetcher.wait(self._patience() if wait is None else wait):
             token = fetched.request.token
             if isinstance(token, Robot):
-                self._robots_came(token.desk, fetched)
+                self._robots_came(token, fetched)
                 continue
             excursion_id, item, desk = token
             self.hosts.landed(desk)
+            self.attention.room(desk)
+            self.attention.call(excursion_id)
             queue = self.queues.get(excursion_id)
             if queue:
                 self._guarded(queue, item, lambda q=queue, i=item, f=fetched, d=desk: self._read(q, i, f, d))
@@ -239,23 +267,27 @@ class Traffic:
     def _done(self, queue: ServedQueue) -> None:
         """A message has its verdict: look at what it led to."""
         self.unwritten += 1
+        self.attention.call(queue.excursion.pk)
         expand_again(queue)
         queue.absorb()
 
     def _fault(self, queue: ServedQueue, item: Item, error: Exception) -> None:
         queue.landed(item)
-        trace = "".join(traceback.format_exception(error))[-4000:]
+        # The text of an error may hold what a page said, and that what no database takes.
+        trace = storable("".join(traceback.format_exception(error)))[-4000:]
         Excursion.objects.filter(pk=queue.excursion.pk).update(error=trace)
         if item.short in queue.frontier.known:
-            self._conclude(queue, item, FAILED, "error", f"{type(error).__name__}: {error}"[:300])
+            self._conclude(queue, item, FAILED, "error", storable(f"{type(error).__name__}: {error}")[:300])
 
-    def _robots_came(self, desk: Desk, fetched: Fetched) -> None:
-        self.hosts.landed(desk)
+    def _robots_came(self, robot: Robot, fetched: Fetched) -> None:
+        desk = robot.desk
+        self.hosts.landed(robot.at)
         location = fetched.header("location") if fetched.status in REDIRECTS else ""
         if fetched.reason:
             self.hosts.robots_failed(desk, fetched.reason)
         elif location and desk.robots_hops < ROBOTS_HOPS:
             desk.robots_hops += 1
-            self._ask_for_robots(desk, resolve(fetched.request.address.href, location))
+            self._follow_to_robots(desk, resolve(fetched.request.address.href, location))
         else:
             self.hosts.robots_answered(desk, fetched.status, fetched.body)
+        self.attention.room(desk)

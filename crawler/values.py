@@ -155,7 +155,10 @@ class Fetched:
     remote: str = ""  # the address actually connected to
 
     def header(self, name: str) -> str:
-        return next((value for key, value in self.headers if key == name), "")
+        for key, value in self.headers:
+            if key == name:
+                return value
+        return ""
 
 
 class Link(NamedTuple):

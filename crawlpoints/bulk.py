@@ -66,12 +66,16 @@ def _set(point: CrawlPoint, values: Mapping[str, Any]) -> None:
 
 @transaction.atomic
 def copy(points: Sequence[CrawlPoint], target: Document, *, move: bool = False) -> Changed:
-    """To another document, saved password and all; moving deletes them here. One the target has already stays."""
+    """To another document; moving deletes them here. One the target has already stays where it is.
+
+    A saved password moves with its crawl point, but is never copied: who may use it is decided where it was entered
+    (threat T8).
+    """
     changed = Changed()
     for point in points:
         try:
             with transaction.atomic():
-                changed.added.append(_copied(point, target).pk)
+                changed.added.append(_copied(point, target, point.password if move else None).pk)
         except Invalid:
             changed.refused.append(f"{target.title} already has {point.url}")
             continue
@@ -81,9 +85,9 @@ def copy(points: Sequence[CrawlPoint], target: Document, *, move: bool = False) 
     return changed
 
 
-def _copied(point: CrawlPoint, target: Document) -> CrawlPoint:
-    """The password stays sealed: it is bound to the site and the way of signing in, which are the same."""
-    twin = CrawlPoint(**{name: getattr(point, name) for name in services.COLUMNS}, password=point.password)
+def _copied(point: CrawlPoint, target: Document, sealed: str | None) -> CrawlPoint:
+    """A password that goes along stays sealed: it is bound to the site and the way of signing in."""
+    twin = CrawlPoint(**{name: getattr(point, name) for name in services.COLUMNS}, password=sealed)
     twin.key = services.point_key(target.pk, twin.url, twin.root)
     if CrawlPoint.objects.filter(key=twin.key).exists():
         raise Invalid({"url": [services.TWIN]})

@@ -24,6 +24,7 @@ class Caution(NamedTuple):
     fix: str = ""  # label of the button
     values: dict[str, Any] = {}  # what the button saves
     other: int | None = None  # another crawl point this is about
+    link: str = ""  # where the button leads, when it changes nothing here
 
 
 def cautions_for(point: CrawlPoint, neighbours: Sequence[Neighbour]) -> list[Caution]:

@@ -91,7 +91,7 @@ def check_point(entries: Mapping[str, Any], around: Around) -> dict[str, Any]:
     found = _Findings()
     clean: dict[str, Any] = {name: str(entries.get(name) or "").strip() for name in TEXTS}
     clean |= {name: int(_ticked(entries.get(name))) for name in SWITCHES}
-    address = _check_url(clean, found)
+    address = _check_url(clean, str(entries.get("private_address") or ""), found)
     _check_root(clean, address, found)
     _check_twin(clean, around, found)
     clean["depth"] = _depth(entries.get("depth"), found)
@@ -144,7 +144,7 @@ def suggested_root(url: str) -> str:
 # ---- URL and root string ----
 
 
-def _check_url(clean: dict[str, Any], found: _Findings) -> Address | None:
+def _check_url(clean: dict[str, Any], private_address: str, found: _Findings) -> Address | None:
     text = clean["url"]
     message, fix = _url_message(text)
     if message:
@@ -154,7 +154,7 @@ def _check_url(clean: dict[str, Any], found: _Findings) -> Address | None:
     if isinstance(address, Refusal):
         found.add("url", f"This is not a web address the crawler can read: {_why_unreadable(text)}")
         return None
-    if message := _network_message(address):
+    if message := _network_message(address, private_address):
         found.add("url", message)
         return None
     clean["url"] = address.href
@@ -197,19 +197,21 @@ def _why_unreadable(text: str) -> str:
     return f'"{host}" is not a host name'
 
 
-def _network_message(address: Address) -> str:
-    """Only for hosts written as numbers: names are looked up when they are fetched, by the crawler."""
+def _network_message(address: Address, private_address: str) -> str:
+    """A name is looked up by who calls, if at all: `private_address` is what it stands for, when that is refused."""
+    host = address.host.strip("[]")
     try:
-        ip = ip_address(address.host.strip("[]"))
+        ip = ip_address(host)
+        what = f"The address {ip}"
     except ValueError:
-        return ""
+        if not private_address:
+            return ""
+        ip = ip_address(private_address)
+        what = f"The address of {host} ({ip})"
     if address_allowed(str(ip), address.port):
         return ""
     network = ip_network(f"{ip}/{24 if ip.version == 4 else 64}", strict=False)
-    return (
-        f"The address {ip} is on a private network. "
-        f"The operator can allow {network} with CLEARINGHOUSE_ALLOWED_NETWORKS"
-    )
+    return f"{what} is on a private network. The operator can allow {network} with CLEARINGHOUSE_ALLOWED_NETWORKS"
 
 
 def _check_root(clean: dict[str, Any], address: Address | None, found: _Findings) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 from django.db import transaction
 
+from clearinghouse.access import options
 from clearinghouse.library.models import Document
 
 from . import checks, services
@@ -29,7 +30,6 @@ POINT_COLUMNS = (
     "document_id", "document_title", "crawl_point_id", *VALUES, "last_crawl", "pages", "errors",
 )  # fmt: skip
 EXCLUDE_COLUMNS = ("document_id", "document_title", "exclude_url", "kind", "matched")
-STARTING = {"depth": 3, "max_pages": 500, "active": 1}
 _YES, _NO = {"1", "yes", "true", "y"}, {"0", "no", "false", "n"}
 
 
@@ -69,8 +69,9 @@ def plan_points(document: Document, text: str) -> Plan:
     around = neighbours_of(document)
     patterns = patterns_of(document)
     lines, seen = [], set[int]()
+    new = services.NEW | options.starting_limits()
     for line in sheetful.lines:
-        planned = _plan_point(document, line, points, Around(around, patterns))
+        planned = _plan_point(document, line, points, Around(around, patterns), new)
         if planned.point and planned.outcome != ERROR:
             if planned.point.pk in seen:
                 planned.outcome, planned.message = ERROR, "This crawl point stands there twice"
@@ -81,12 +82,14 @@ def plan_points(document: Document, text: str) -> Plan:
     return Plan(lines, sheetful.ignored)
 
 
-def _plan_point(document: Document, line: CsvLine, points: dict[int, CrawlPoint], around: Around) -> Planned:
+def _plan_point(
+    document: Document, line: CsvLine, points: dict[int, CrawlPoint], around: Around, new: Mapping[str, Any]
+) -> Planned:
     shown = line.cells.get("url", "").strip()
     try:
         given = _values(line.cells)
         point = _meant(document, line, given, points)
-        start = _stored(point) if point else {**services.NEW, **STARTING}
+        start = _stored(point) if point else dict(new)
         entries = start | given
         if point and not _differing(start, entries):
             return Planned(line.number, UNCHANGED, point.url, point=point)

@@ -86,17 +86,32 @@ class CrawlPointLink(Record):
         return f"{self.crawl_point} of {self.document}"
 
 
+class DocumentNote(Record):
+    """What people tell each other about a document."""
+
+    document = models.ForeignKey(Document, models.DO_NOTHING, related_name="notes")
+    author = models.CharField(max_length=150)
+    text = models.TextField()
+
+    class Meta(Record.Meta):
+        db_table = "clearinghouse_document_note"
+
+    def __str__(self) -> str:
+        return self.text[:80]
+
+
 class SavedView(models.Model):
-    """A filter of the Document Navigator under a name of the person's own."""
+    """A filter of the Document Navigator, or of a report, under a name of the person's own."""
 
     person = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="saved_views")
+    screen = models.CharField(max_length=30, default="documents")  # or the name of a report
     name = models.CharField(max_length=60)
     query = models.CharField(max_length=1000)  # as it stands in the address
     at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
         db_table = "clearinghouse_saved_view"
-        constraints = [models.UniqueConstraint(fields=["person", "name"], name="saved_view_unique")]
+        constraints = [models.UniqueConstraint(fields=["person", "screen", "name"], name="saved_view_unique")]
         ordering = ["name"]
 
     def __str__(self) -> str:

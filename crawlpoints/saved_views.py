@@ -1,6 +1,6 @@
 """Owns: the saved views of a person: kept, listed, forgotten. Does not: know what the filters mean.
 
-Called by: the Document Navigator.
+Called by: the Document Navigator, the reports.
 """
 
 from typing import Any
@@ -13,14 +13,15 @@ from .models import SavedView
 
 MOST = 50
 NAME_LENGTH, QUERY_LENGTH = 60, 1000
+DOCUMENTS = "documents"
 NOT_KEPT = ("page", "selected", "saved", "csrfmiddlewaretoken")
 
 
-def views_of(user: Any) -> QuerySet[SavedView]:
-    return SavedView.objects.filter(person=user.pk)
+def views_of(user: Any, screen: str = DOCUMENTS) -> QuerySet[SavedView]:
+    return SavedView.objects.filter(person=user.pk, screen=screen)
 
 
-def keep(user: Any, name: str, query: str) -> SavedView:
+def keep(user: Any, name: str, query: str, screen: str = DOCUMENTS) -> SavedView:
     """Under a name that is new or one's own already, which is then replaced; Invalid for no name or too many."""
     name = " ".join(name.split())
     if not name:
@@ -33,14 +34,14 @@ def keep(user: Any, name: str, query: str) -> SavedView:
     text = parts.urlencode()
     if len(text) > QUERY_LENGTH:
         raise Invalid({"name": ["This filter is too long to be saved"]})
-    mine = views_of(user)
+    mine = views_of(user, screen)
     if mine.count() >= MOST and not mine.filter(name=name).exists():
         raise Invalid({"name": [f"At most {MOST} views can be saved; delete one first"]})
-    return SavedView.objects.update_or_create(person=user, name=name, defaults={"query": text})[0]
+    return SavedView.objects.update_or_create(person=user, screen=screen, name=name, defaults={"query": text})[0]
 
 
 def forget(user: Any, pk: int) -> SavedView | None:
-    view = views_of(user).filter(pk=pk).first()
+    view = SavedView.objects.filter(person=user.pk, pk=pk).first()
     if view:
         view.delete()
     return view

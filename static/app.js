@@ -111,10 +111,24 @@
     root.dispatchEvent(new Event("change", { bubbles: true }));
   });
 
+  /* ---- an answer to copy: opened, it is chosen and in the clipboard ---- */
+  document.addEventListener("toggle", ({ target }) => {
+    if (!target.matches?.("details[data-copy][open]")) return;
+    const text = target.querySelector("textarea");
+    text.select();
+    navigator.clipboard?.writeText(text.value).then(() => {
+      target.querySelector("summary span").textContent = "Copied this answer";
+    }, () => {});
+  }, true);
+
   /* ---- htmx: what it must not do by itself ---- */
   document.addEventListener("htmx:beforeRequest", (event) => {
     const door = event.detail.elt;
     if (event.detail.target?.id === "dialog" && !door.closest("#dialog")) opener = door;
+  });
+  // A part of the form that is fetched anew brings the title of a whole page with it; the dialog keeps its own.
+  document.addEventListener("htmx:beforeSwap", (event) => {
+    if (event.detail.target?.closest("dialog, .as-dialog")) event.detail.ignoreTitle = true;
   });
   document.addEventListener("htmx:afterSwap", (event) => {
     const target = event.detail.target;

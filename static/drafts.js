@@ -67,10 +67,13 @@
   const isDraftForm = (form) => form?.matches?.("form.point-form");
   const formIn = (root) => root.querySelector?.("form.point-form");
 
-  document.addEventListener("input", ({ target }) => {
-    if (!isDraftForm(target.form) || LEFT_OUT.has(target.name)) return;
+  function keep(form) {
     const at = new Date().toTimeString().slice(0, 5);
-    try { localStorage.setItem(keyOf(target.form), JSON.stringify({ at, entries: entriesOf(target.form) })); } catch { /* full */ }
+    try { localStorage.setItem(keyOf(form), JSON.stringify({ at, entries: entriesOf(form) })); } catch { /* full */ }
+  }
+
+  document.addEventListener("input", ({ target }) => {
+    if (isDraftForm(target.form) && !LEFT_OUT.has(target.name)) keep(target.form);
   });
   // Saved, or left on purpose for the next one: the server has it now.
   document.addEventListener("htmx:afterRequest", ({ detail }) => {
@@ -82,7 +85,10 @@
   });
   document.addEventListener("htmx:afterSwap", ({ detail }) => {
     const form = detail.target?.id === "dialog" && formIn(detail.target);
-    if (form) offer(form);
+    if (!form) return;
+    // Opened, a form offers what was left unsaved; after a repair or an error it holds that already.
+    if (detail.requestConfig?.verb === "get") offer(form);
+    else keep(form);
   });
   document.addEventListener("DOMContentLoaded", () => {
     const form = formIn(document);

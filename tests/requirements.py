@@ -1,7 +1,7 @@
 """Owns: honest skips. A test that needs something this machine may lack says so through need().
 
-CLEARINGHOUSE_REQUIRE=browser,postgres,vectors,strace,nginx turns each skip of that kind into a failure; whatever was
-skipped stands under NOT RUN at the end of the session, so that nobody takes a skipped test for a proof.
+CLEARINGHOUSE_REQUIRE=browser,postgres,vectors,strace,nginx,namespaces turns each skip of that kind into a failure;
+whatever was skipped stands under NOT RUN at the end of the session, so that nobody takes a skipped test for a proof.
 Loaded as a plugin by tests/conftest.py.
 """
 
@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-KINDS = ("browser", "postgres", "vectors", "strace", "nginx")
+KINDS = ("browser", "postgres", "vectors", "strace", "nginx", "namespaces")
 MARK = "needs "
 
 

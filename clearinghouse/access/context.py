@@ -28,14 +28,14 @@ class NavItem:
     count: Callable[[], int]  # asked only where the page shows it
 
 
-# Label, URL name, what one must be allowed to do to see it, the beginning of the addresses it stands for.
+# Label, URL name, what one must be allowed to do to see it, the beginnings of the addresses it stands for.
 _NAV = (
-    ("In Tray", "home", Action.VIEW, ""),
-    ("Documents", "documents", Action.VIEW, "/documents/"),
-    ("Crawls", "crawls", Action.VIEW_RUNS, "/crawls/"),
-    ("Reports", "reports", Action.VIEW_RUNS, "/reports/"),
-    ("Propagation", "propagation", Action.VIEW_PROPAGATION, "/propagation/"),
-    ("Settings", "settings", Action.MANAGE_PEOPLE, "/settings/"),
+    ("In Tray", "home", Action.VIEW, ()),
+    ("Documents", "documents", Action.VIEW, ("/documents/", "/crawl-points/")),
+    ("Crawls", "crawls", Action.VIEW_RUNS, ("/crawls/",)),
+    ("Reports", "reports", Action.VIEW_RUNS, ("/reports/",)),
+    ("Propagation", "propagation", Action.VIEW_PROPAGATION, ("/propagation/",)),
+    ("Settings", "settings", Action.MANAGE_PEOPLE, ("/settings/",)),
 )
 
 
@@ -63,10 +63,10 @@ def _help_url(request: HttpRequest) -> str:
 
 def _nav(path: str, user: Any) -> list[NavItem]:
     items = []
-    for label, name, action, prefix in _NAV:
+    for label, name, action, beginnings in _NAV:
         url = address_named(name)
         if url and may(user, action):
-            current = path.startswith(prefix) if prefix else path == url
+            current = path.startswith(beginnings) if beginnings else path == url
             items.append(NavItem(label, url, current, partial(counts.of, name, user)))
     return items
 

@@ -4,11 +4,16 @@ Called by: context, for the link Help in the head of every page. A screen withou
 """
 
 _NAMES = {
-    "in-tray": ("home", "my-notices"),
-    "documents": ("documents", "document", "document-edit", "document-new", "documents-import"),
+    "in-tray": ("home",),
+    "notices": ("my-notices", "notice-defaults", "webhooks"),
+    "preferences": ("me", "preferences", "password"),
+    "documents": (
+        "documents", "document", "document-edit", "document-new", "documents-import", "document-runs", "document-pages",
+        "document-notes",
+    ),
     "crawl-points": (
         "crawl-points", "crawl-points-import", "exclude-urls", "exclude-urls-import", "document-history",
-        "crawl-points-bulk",
+        "crawl-points-bulk", "points", "points-bulk",
     ),
     "dialog": ("crawl-point-new", "crawl-point-edit", "crawl-point-look"),
     "tester": ("crawl-points-test",),
@@ -21,10 +26,9 @@ _NAMES = {
     "schedules": ("schedules",),
     "search": ("search", "search-result"),
     "propagation": ("propagation", "propagation-new", "propagation-board"),
-    "settings": (
-        "settings", "networks", "launching", "crawl-defaults", "notice-defaults", "projects", "project-edit", "people",
-        "person-new", "person-edit", "webhooks", "workers", "status", "error-log",
-    ),
+    "settings": ("settings", "networks", "launching", "crawl-defaults"),
+    "people": ("people", "person-new", "person-edit", "projects", "project-edit"),
+    "machines": ("workers", "status", "error-log"),
     "api-keys": ("api-keys", "api-docs"),
 }  # fmt: skip
 TOPICS = {name: topic for topic, names in _NAMES.items() for name in names}  # by the name of the URL

@@ -52,6 +52,11 @@ def number(name: str) -> int:
     return int(value) if value.isascii() and value.isdigit() else 0
 
 
+def starting_limits() -> dict[str, int]:
+    """What a new crawl point begins with where nobody says otherwise."""
+    return {"depth": number(DEPTH), "max_pages": number(MAX_PAGES)}
+
+
 def speed() -> str:
     """Of a launch that names none: what the administrators chose, else as the server is set up."""
     return text(SPEED) or env.text("SPEED")

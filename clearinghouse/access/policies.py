@@ -128,6 +128,11 @@ def document_or_404(user: Any, doc_id: int, action: Action = Action.VIEW) -> Doc
     return document
 
 
+def sees_logins(user: Any) -> bool:
+    """Whether the user IDs of crawl points are shown: to every role that edits some, not to those who only read."""
+    return may(user, Action.EDIT)
+
+
 def require(user: Any, action: Action) -> None:
     """For things that belong to no document: 404 for people without a role, Refused for the others."""
     if role_of(user) is None:

@@ -40,7 +40,7 @@ GROUPS: dict[str, tuple[Screen, ...]] = {
         Screen("propagation", "Targets", "The three servers that results are propagated to."),
         Screen("workers", "Workers and queue", "Which processes live, what they do, what waits."),
         Screen("error-log", "Error log", "Faults of ours, newest first, with their traceback."),
-        Screen("status", "System status", "Databases, Redis, the tick, disk, versions."),
+        Screen("status", "System status", "Databases, tables, Redis, workers, the tick, disk, clock, versions."),
         Screen("admin:index", "Tables", "Rows one by one, for what no screen offers."),
     ),
 }

@@ -14,6 +14,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
+from django.views.defaults import server_error
 
 from clearinghouse.audit import services as audit
 
@@ -111,3 +112,11 @@ def csrf_refused(request: HttpRequest, reason: str = "") -> HttpResponse:
         sentence = "Send the token of the session in the header X-CSRFToken, or use a personal key."
         return JsonResponse({"code": "token", "error": sentence}, status=403)
     return render(request, "access/csrf_refused.html", status=403)
+
+
+def fault(request: HttpRequest) -> HttpResponse:
+    """A fault of ours; to a program it is told in JSON."""
+    if request.path_info.startswith("/api/"):
+        sentence = "A fault of ours. It is written down; try again later."
+        return JsonResponse({"code": "fault", "error": sentence}, status=500)
+    return server_error(request)

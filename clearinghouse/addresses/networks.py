@@ -76,11 +76,6 @@ def port_allowed(host: str, port: int) -> bool:
         return False
 
 
-def allowed_networks_text() -> list[str]:
-    """What the environment opens, for screens."""
-    return env.words("ALLOWED_NETWORKS")
-
-
 def forget_settings() -> None:
     """Read the environment again; for tests that change it."""
     _settings.cache_clear()

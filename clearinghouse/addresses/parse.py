@@ -5,6 +5,7 @@ Canonical = the WHATWG serialisation without fragment and user info, percent esc
 """
 
 import re
+from collections.abc import Sequence
 
 from ada_url._ada_wrapper import ffi, lib  # the wrapper's URL class costs twice as much; see resolve
 
@@ -85,9 +86,13 @@ class Resolver:
         cut = href.find("#")
         if cut > 0 and href[cut - 1] > " ":
             href = href[:cut]  # the fragment is no part of the identity
+        if not self._origin:
+            return self._read(href)
         first = href[:1]
         if first == "/":
             key = (self._origin, href)
+        elif href[:3] == "../":
+            return self._upwards(href)
         else:
             key = ("", href) if href.startswith(_WEB) else (self._folder, href)
         found = _cache.get(key)
@@ -98,10 +103,30 @@ class Resolver:
                 _remember(key, found)
         return found
 
-    def many(self, hrefs: list[str]) -> list[str]:
-        """The links of a page, in their order; most of them are known from other pages."""
-        origin, known = self._origin, _cache.get
-        return [known((origin, href)) or self(href) if href[:1] == "/" else self(href) for href in hrefs]
+    def _upwards(self, href: str) -> str:
+        """What is "../x" here is "x" in the folder above, for all the folders in it alike."""
+        key = (self._parent(1), href[3:])
+        found = _cache.get(key)
+        if found is None:
+            found = self._read(href)
+            if key[1][:1].isalnum() and ":" not in href:
+                _remember(key, found)
+        return found
+
+    def many(self, hrefs: Sequence[str]) -> list[str]:
+        """The links of a page, in their order; most of them are known from other pages, under the keys of __call__."""
+        if not self._origin:
+            return [self(href) for href in hrefs]
+        origin, above, known, found = self._origin, self._parent(1), _cache.get, []
+        for href in hrefs:
+            if "#" in href and (cut := href.index("#")) and href[cut - 1] > " ":
+                href = href[:cut]
+            start = href[:3]
+            if start == "../":
+                found.append(known((above, href[3:])) or self(href))
+            else:
+                found.append(known(("" if start == "htt" else origin, href)) or self(href))
+        return found
 
     def _read(self, href: str) -> str:
         simple = _SIMPLE.fullmatch(href) if self._origin and href[:1] not in ("", "?") else None

@@ -1,6 +1,6 @@
 """Owns: whether a database can be used at all, in one sentence a person can act on. Changes nothing.
 
-Called by: `prepare`; doctor may ask the same.
+Called by: `prepare`, `crawl`, `tick`, the RQ workers as they start; doctor may ask the same.
 """
 
 import os
@@ -29,6 +29,18 @@ def check(alias: str, *, seconds: float = QUICK_SECONDS) -> None:
         connection.ensure_connection()
     except Error as error:
         raise Unusable(f"{alias}: cannot connect to {_place(connection)}: {_first_line(error)}") from error
+
+
+def unusable_files(*aliases: str) -> str:
+    """Why a process must not begin to work on these databases, or nothing. It would fail later, with less to say."""
+    for alias in aliases:
+        connection: Any = connections[alias]
+        if connection.vendor == "sqlite" and not connection.is_in_memory_db():
+            try:
+                check_file(alias, Path(connection.settings_dict["NAME"]))
+            except Unusable as error:
+                return str(error)
+    return ""
 
 
 def check_file(alias: str, path: Path, *, seconds: float = QUICK_SECONDS) -> None:

@@ -1,8 +1,12 @@
 """Owns: reading the audit. Does not: write. Called by: history screens and reports."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from django.db.models import QuerySet
 
 from .models import Entry
+from .services import MASK
 
 
 def history(kind: str, thing_id: int) -> QuerySet[Entry]:
@@ -13,3 +17,8 @@ def history(kind: str, thing_id: int) -> QuerySet[Entry]:
 def history_of_document(document_id: int) -> QuerySet[Entry]:
     """Everything that happened to a document, its crawl points and its exclude URLs, newest first."""
     return Entry.objects.filter(document_id=document_id)
+
+
+def without_login(values: Mapping[str, Any]) -> dict[str, Any]:
+    """For people who only read: the user ID of a crawl point is masked like a password."""
+    return {name: MASK if name == "login" and value else value for name, value in values.items()}

@@ -9,18 +9,21 @@ from collections import Counter
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from django.db.models.functions import Left
 from django.utils.safestring import SafeString
 
 from clearinghouse.published.models import LiveGeneration, PublishedDocument, PublishedInterval, PublishedVersion
 
-from .backends import Found, Scope, backend
+from .backends import Backend, Found, Scope, backend
 from .query import Query, parse
+from .ranking import POOL, Candidate, ranked
 from .serving import live_generation
 from .snippets import Marker, excerpt, marked
 from .words import fold, words_of
 
 LIMIT = 100
 DEEPEST = 10_000  # results further down than this are not paged to
+LOOKED_AT = 20_000  # characters of headings and anchors that decide the order
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,12 +90,33 @@ def search(
     if generation and (results.query or narrow) and index.exists():
         documents = _documents(alias, generation)
         scope = _scope(results.query, narrow, documents, generation)
-        bounds = {"limit": max(0, min(limit, LIMIT)), "offset": max(0, min(offset, DEEPEST))}
-        found = index.find(results.query, scope, sort=narrow.sort, **bounds)
+        bounds = (max(0, min(offset, DEEPEST)), max(0, min(limit, LIMIT)))
+        found = _find(index, results, scope, narrow.sort, bounds)
         _count(results, found, documents)
         results.hits = _hits(alias, results.query, found, documents)
     results.seconds = time.perf_counter() - started
     return results
+
+
+def _find(index: Backend, results: Results, scope: Scope, sort: str, bounds: tuple[int, int]) -> Found:
+    """One page of results, the best of them in our own order."""
+    offset, limit = bounds
+    if sort != "best" or not results.query.words or offset >= POOL:
+        return index.find(results.query, scope, sort=sort, limit=limit, offset=offset)
+    found = index.find(results.query, scope, limit=max(POOL, offset + limit))
+    found.ids = _ranked(index.alias, results.query, found.ids)[offset : offset + limit]
+    return found
+
+
+def _ranked(alias: str, query: Query, ids: list[tuple[int, float]]) -> list[tuple[int, float]]:
+    pool = dict(ids[:POOL])
+    rows = (
+        PublishedVersion.objects.using(alias)
+        .filter(id__in=pool)
+        .values_list("id", "title", Left("headings", LOOKED_AT), Left("anchors", LOOKED_AT), "url")
+    )
+    candidates = [Candidate(row[0], pool[row[0]], *row[1:]) for row in rows]
+    return [*ranked(query.words, candidates), *ids[POOL:]]
 
 
 def _documents(alias: str, generation: int) -> dict[int, tuple[str, str]]:

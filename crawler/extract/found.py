@@ -1,4 +1,4 @@
-"""What is gathered on the way through a page, and how its elements are read: the same for both readers of HTML."""
+"""What is gathered on the way through a page, and how its elements are read: the same for all readers of HTML."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -7,7 +7,16 @@ from .refresh import parse_refresh
 
 Get = Callable[[str], str | None]  # an element's attributes, by name
 
-HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
+HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6", "dt"})  # a term that is defined heads what follows it
+# Blocks: the words before, in and after them must not grow together. And what holds no words of the page.
+SEPARATE = frozenset({
+    "address", "article", "aside", "blockquote", "br", "button", "caption", "center", "dd", "details", "dialog", "dir",
+    "div", "dl", "dt", "fieldset", "figcaption", "figure", "footer", "form", "frame", "frameset", "h1", "h2", "h3",
+    "h4", "h5", "h6", "header", "hr", "iframe", "img", "input", "label", "legend", "li", "main", "map", "menu", "nav",
+    "noscript", "ol", "option", "p", "pre", "search", "section", "select", "summary", "table", "tbody", "td",
+    "textarea", "tfoot", "th", "thead", "tr", "ul", "video", "audio",
+})  # fmt: skip
+SILENT = frozenset({"script", "style", "template", "title", "noframes"})
 _RELATIONS = frozenset({"next", "alternate", "canonical"})  # of link elements, those that lead to pages
 _ROBOTS = ("robots", "clearinghousewebcrawl")
 
@@ -64,3 +73,13 @@ def _note_relation(get: Get, found: Found) -> None:
     if "canonical" in relations and not found.canonical:
         found.canonical = href
     found.links.append((href, get("title") or "", "nofollow" in relations))
+
+
+class Budget:
+    """How much text of headings and links is copied, a multiple of the page: where each of a thousand holds all the
+    others, copying their text a thousand times would take minutes and gigabytes."""
+
+    __slots__ = ("left",)
+
+    def __init__(self, page: bytes) -> None:
+        self.left = 4 * len(page) + 50_000

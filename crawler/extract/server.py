@@ -6,23 +6,23 @@ another and knows which page it was. It knows no database and none of our settin
 
 import ctypes
 import gc
-import json
 import os
 import resource
 import signal
 import socket
 import sys
+from collections.abc import Callable
 from contextlib import suppress
 
 from clearinghouse.addresses import Refusal
-from clearinghouse.addresses.parse import split
 from clearinghouse.digests import digest_of
 from crawler.extract import wire
 from crawler.extract.page import read
-from crawler.values import Extracted, Fetched, Request
+from crawler.values import Extracted
 
 MEMORY = 2_000_000_000  # bytes of address space
 LARGE = 1_000_000  # bytes of a page whose tree leaves holes in the memory
+_TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3  # of mallopt(3)
 
 
 def main() -> None:
@@ -33,7 +33,7 @@ def main() -> None:
     gc.freeze()
     gc.set_threshold(50_000, 20, 50)
     os.nice(4)  # the loop comes first: whoever reads pages waits for it, and it for nobody
-    give_back = getattr(ctypes.CDLL(None), "malloc_trim", lambda padding: 0)
+    give_back = _keep_memory()
     # An instance that was killed leaves a broken channel: then there is nobody to tell.
     with (
         suppress(ConnectionError),
@@ -50,12 +50,19 @@ def main() -> None:
                 give_back(0)  # or the process would stay as large as its largest page made it
 
 
+def _keep_memory() -> Callable[[int], int]:
+    """Memory of one page is kept for the next, where the C library can be told so; returns what gives it back."""
+    library = ctypes.CDLL(None)
+    tell = getattr(library, "mallopt", lambda what, size: 0)
+    tell(_TRIM_THRESHOLD, 8_000_000)
+    tell(_MMAP_THRESHOLD, 4_000_000)
+    give_back: Callable[[int], int] = getattr(library, "malloc_trim", lambda padding: 0)
+    return give_back
+
+
 def _read(facts: bytes, body: bytes) -> Extracted | Refusal:
-    values = json.loads(facts)
-    address = split(values["href"])
-    headers = [(name, value) for name, value in values["headers"]]
-    fetched = Fetched(Request(address.href, address), 200, headers, body, truncated=values["truncated"])
-    return read(fetched, address)
+    fetched = wire.read_job(facts, body)
+    return read(fetched, fetched.request.address)
 
 
 if __name__ == "__main__":

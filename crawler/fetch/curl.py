@@ -7,6 +7,7 @@ import os
 import select
 import time
 from collections import deque
+from contextlib import suppress
 
 import pycurl
 
@@ -15,6 +16,7 @@ from crawler.values import USER_AGENT, Fetched, Request
 
 from .digest import Lessons
 from .transfer import Transfer
+from .turns import AtOnce, Turns
 
 _IDLE_HANDLES = 256
 
@@ -31,15 +33,18 @@ class Fetcher:
     Start no more than `max_connections` at a time: what waits for a connection inside libcurl spends its deadline.
     """
 
-    def __init__(self, max_connections: int = 1024) -> None:
+    def __init__(self, max_connections: int = 1024, turns: Turns | None = None) -> None:
         self._agent = user_agent()
+        self._turns = turns or AtOnce()
         self._lessons = Lessons()
         self._epoll = select.epoll()
+        self._watched: set[int] = set()
         self._due: float | None = None
         self._bell: int | None = None
         self._rung = False
         self._active: dict[pycurl.Curl, Transfer] = {}
         self._idle: list[Transfer] = []
+        self._parked: set[pycurl.Curl] = set()  # active, and waiting for the turn of their next request
         self._refused: deque[Fetched] = deque()
         self._multi = pycurl.CurlMulti()
         self._multi.setopt(pycurl.M_SOCKETFUNCTION, self._watch)
@@ -87,11 +92,13 @@ class Fetcher:
     def close(self) -> None:
         """Drop everything under way."""
         for handle, transfer in self._active.items():
-            self._multi.remove_handle(handle)
+            if handle not in self._parked:
+                self._multi.remove_handle(handle)
             transfer.close()
         for transfer in self._idle:
             transfer.close()
         self._active.clear()
+        self._parked.clear()
         self._idle.clear()
         self._multi.close()
         self._epoll.close()
@@ -128,14 +135,26 @@ class Fetcher:
                 self._multi.remove_handle(handle)
                 transfer = self._active[handle]
                 if code and transfer.begin_again(message):
-                    self._multi.add_handle(handle)
+                    self._send_again(transfer)
                     continue
                 answer = transfer.finish(code, message)
                 if self._answers_challenge(transfer, answer):
-                    self._multi.add_handle(handle)
+                    self._send_again(transfer)
                 else:
                     answers.append(self._put_away(transfer, answer))
         return answers
+
+    def _send_again(self, transfer: Transfer) -> None:
+        """A second request for the same page: it takes the turn of its site."""
+        handle = transfer.handle
+        self._parked.add(handle)
+
+        def go() -> None:
+            if handle in self._parked:  # else closed meanwhile
+                self._parked.discard(handle)
+                self._multi.add_handle(handle)
+
+        self._turns.again(transfer.request.address.origin, go)
 
     def _answers_challenge(self, transfer: Transfer, answer: Fetched) -> bool:
         """Digest: a page may cost a second request, never a third."""
@@ -159,16 +178,19 @@ class Fetcher:
     def _watch(self, what: int, descriptor: int, _multi: pycurl.CurlMulti, known: object) -> None:
         """libcurl says which sockets it waits for."""
         if what == pycurl.POLL_REMOVE:
+            self._watched.discard(descriptor)
             try:
                 self._epoll.unregister(descriptor)
             except (OSError, ValueError):
                 return  # closed already: the kernel has forgotten it by itself
             return
         mask = (select.EPOLLIN if what & pycurl.POLL_IN else 0) | (select.EPOLLOUT if what & pycurl.POLL_OUT else 0)
-        try:
-            self._epoll.modify(descriptor, mask)
-        except FileNotFoundError:
-            self._epoll.register(descriptor, mask)
+        if descriptor in self._watched:
+            with suppress(FileNotFoundError):  # closed and opened again
+                self._epoll.modify(descriptor, mask)
+                return
+        self._watched.add(descriptor)
+        self._epoll.register(descriptor, mask)
 
     def _set_timer(self, milliseconds: int) -> None:
         self._due = None if milliseconds < 0 else time.monotonic() + milliseconds / 1000

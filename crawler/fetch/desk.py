@@ -7,6 +7,7 @@ here for a sign-in counts as active.
 
 from collections import deque
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from crawler.values import Credentials, Fetched, Request
@@ -14,6 +15,7 @@ from crawler.values import Credentials, Fetched, Request
 from . import curl, forms
 from .jar import Jar
 from .point_key import FORM, NTLM, PointKey
+from .turns import AtOnce, Turns
 
 if TYPE_CHECKING:
     from . import signed
@@ -28,6 +30,7 @@ _OURS = ("auth_failed", "login_page", "error")  # reasons that say nothing good 
 class _Door:
     """What is known of one key on one site."""
 
+    origin: str
     key: Credentials
     opened: bool = False  # the key has opened a page; for a form: we are signed in
     flying: int = 0
@@ -53,11 +56,13 @@ class _Sent:
 class Fetcher:
     """Many GETs at once, with whatever opens them. One thread uses it: start some, then wait for whichever ends."""
 
-    def __init__(self, max_connections: int = 1024) -> None:
-        self._curl = curl.Fetcher(max_connections)
+    def __init__(self, max_connections: int = 1024, turns: Turns | None = None) -> None:
+        self._turns = turns or AtOnce()
+        self._curl = curl.Fetcher(max_connections, self._turns)
         self._threads: signed.Fetcher | None = None  # most crawls never need them
         self._doors: dict[tuple[str, Credentials], _Door] = {}
         self._ready: list[Fetched] = []
+        self._parked = 0  # let through, and waiting for the turn of their site
 
     def start(self, request: Request) -> None:
         """Begin a GET; its answer comes out of a later wait()."""
@@ -66,13 +71,13 @@ class Fetcher:
             return
         door = self._door(request, request.credentials)
         door.waiting.append(request)
-        self._let_through(door)
+        self._let_through(door, request)
 
     def active(self) -> int:
         """How many were started and have not come out of wait()."""
         waiting = sum(len(door.waiting) for door in self._doors.values()) if self._doors else 0
         threads = self._threads.active() if self._threads else 0
-        return self._curl.active() + threads + waiting + len(self._ready)
+        return self._curl.active() + threads + waiting + self._parked + len(self._ready)
 
     def wait(self, seconds: float) -> list[Fetched]:
         """The answers that are ready; waits for the first one, but no longer than this."""
@@ -99,11 +104,11 @@ class Fetcher:
     def _door(self, request: Request, key: Credentials) -> _Door:
         place = request.address.origin, key
         if place not in self._doors:
-            self._doors[place] = _Door(key, strikes=key.refused if isinstance(key, PointKey) else 0)
+            self._doors[place] = _Door(*place, strikes=key.refused if isinstance(key, PointKey) else 0)
         return self._doors[place]
 
-    def _let_through(self, door: _Door) -> None:
-        """Send what waits, as far as the door allows."""
+    def _let_through(self, door: _Door, fresh: Request | None = None) -> None:
+        """Send what waits, as far as the door allows; but a fresh one in a new turn of its site."""
         while door.waiting:
             if door.closed:
                 self._ready.append(Fetched(door.waiting.popleft(), reason="auth_failed", detail=door.closed))
@@ -111,12 +116,27 @@ class Fetcher:
                 self._sign_in(door)
                 return
             elif door.opened or not door.flying:
-                self._send(door, door.waiting.popleft())
+                door.flying += 1
+                request = door.waiting.popleft()
+                if request is fresh:
+                    self._send(door, request)
+                else:
+                    self._parked += 1
+                    self._turns.again(request.address.origin, partial(self._unpark, door, request))
             else:
                 return
 
+    def _unpark(self, door: _Door, request: Request) -> None:
+        """Its turn has come; the door may have been closed meanwhile."""
+        self._parked -= 1
+        if door.closed or (door.key.kind == FORM and not door.opened):
+            door.flying -= 1
+            door.waiting.append(request)
+            self._let_through(door, request)
+        else:
+            self._send(door, request)
+
     def _send(self, door: _Door, request: Request) -> None:
-        door.flying += 1
         if door.key.kind == NTLM:
             self._need_threads().start(request)
         elif door.jar is not None:
@@ -132,13 +152,13 @@ class Fetcher:
         if not door.signing:
             assert isinstance(door.key, PointKey)
             door.signing = True
-            self._need_threads().sign_in(door.key)
+            self._need_threads().sign_in(door.key, door.origin)
 
     def _need_threads(self) -> "signed.Fetcher":
         if self._threads is None:
             from . import signed  # requests, NTLM and cryptography: 0.14 s to load
 
-            self._threads = signed.Fetcher()
+            self._threads = signed.Fetcher(self._turns)
             self._curl.listen(self._threads.bell)
         return self._threads
 

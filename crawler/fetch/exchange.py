@@ -21,7 +21,8 @@ from . import decoding
 from .body import Body, judge
 from .digest import target_of
 from .guarded import Errand, Failed, Session, at_work, errand
-from .transfer import ACCEPT, CONNECT_SECONDS, WHOLE_SECONDS, readable
+from .head import readable
+from .transfer import ACCEPT, CONNECT_SECONDS, WHOLE_SECONDS
 
 _PIECE = 2_048  # small, because a read waits until so much has come, and the rate must be seen
 _TIME_OVER = ("timeout", "the time for one page is over")
@@ -70,6 +71,7 @@ class Line:
         if credentials is not None:
             self._auth = Ntlm(credentials.login, credentials.password)
         self._watch = watch
+        self.waited = 0.0  # seconds, for turns
 
     def get(self, request: Request, until: float = 0.0) -> Fetched:
         return self._exchange(request, None, until)
@@ -93,9 +95,10 @@ class Line:
         finally:
             task.finish()
             at_work.errand = None
+            self.waited += task.waited
         if answer.reason:
             answer.body = b""
-        answer.milliseconds = round((time.monotonic() - began) * 1000)
+        answer.milliseconds = round((time.monotonic() - began - task.waited) * 1000)
         return answer
 
     def _send(self, request: Request, form: FilledIn | None, answer: Fetched) -> None:
@@ -132,7 +135,8 @@ def _read(reply: requests.Response, answer: Fetched) -> None:
     raw = reply.raw
     answer.status = reply.status_code
     answer.headers = [
-        (name.lower(), readable(value.encode("latin-1", "replace"))) for name, value in raw.headers.items()
+        (name.lower(), readable(value.encode("latin-1", "replace").replace(b"\0", b"")))
+        for name, value in raw.headers.items()
     ]
     answer.received = sum(len(name) + len(value) + 4 for name, value in answer.headers)
     answer.remote = errand().connection.remote if errand().connection is not None else ""

@@ -9,6 +9,7 @@ import io
 import socket
 import threading
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
@@ -34,12 +35,23 @@ class Failed(Exception):
         self.reason, self.detail = reason, detail
 
 
+def _at_once(go: Callable[[], None]) -> None:
+    go()
+
+
 class Errand:
     """One exchange under way: what goes out, until when, and the cord that ends it."""
 
     def __init__(self, target: str, until: float) -> None:
         self.target = target
         self.until = until
+        self.ask: Callable[[Callable[[], None]], None] = _at_once  # for a turn; calls back when it has come
+        self.ended: Callable[[], None] | None = None  # called when a request that had asked is over
+        self.free = 1  # requests that may go without asking
+        self._turns = 0  # that were given
+        self.waited = 0.0  # seconds
+        self._waiting = False
+        self._granted = threading.Event()
         self.over: tuple[str, str] | None = None  # reason and detail, when it was ended from outside
         self.received = 0
         self._seen = (time.monotonic(), 0)  # when the rate was last looked at, and what had come by then
@@ -59,22 +71,45 @@ class Errand:
         """The exchange has ended by itself."""
         with self._lock:
             self._drop()
+        if self._turns and self.ended is not None:
+            self.ended()
 
     def end(self, reason: str = "error", detail: str = "the crawl ended") -> None:
         """From another thread: no more of it."""
         with self._lock:
             self.over = self.over or (reason, detail)
             self._pull()
+        self._granted.set()
 
     def look(self, now: float) -> None:
         """From another thread, now and then: end it if its time is over, or if it is too slow."""
         since, before = self._seen
+        if self._waiting:
+            return
         if now > self.until:
             self.end("timeout", "the time for one page is over")
         elif now - since >= SLOW_SECONDS:
             self._seen = now, self.received
             if self.received - before < SLOW_BYTES * SLOW_SECONDS:
                 self.end("too_slow", "less than 1 KB/s")
+
+    def wait_for_turn(self) -> None:
+        """Before each request: the site may have to be left alone for a while, and the clock stands still then."""
+        if self.free:
+            self.free -= 1
+            return
+        began, self._waiting = time.monotonic(), True
+        self.ask(self._granted.set)
+        self._granted.wait()
+        now = time.monotonic()
+        self.waited += now - began
+        self.until += now - began
+        self._seen = (now, self.received)
+        if self.over:
+            raise Failed(*self.over)
+        self._granted.clear()
+        self._turns += 1
+        self._waiting = False
 
     def left(self) -> float:
         return max(self.until - time.monotonic(), 0.001)
@@ -194,7 +229,10 @@ class _HttpsPool(HTTPSConnectionPool):
 
 
 class Adapter(HTTPAdapter):
-    """One connection for each site; the refusals a sign-in begins with are read here, up to a limit."""
+    """One connection for each site; the refusals a sign-in begins with are read here, up to a limit.
+
+    Every request goes through send(), also those that belong to a handshake.
+    """
 
     def __init__(self) -> None:
         super().__init__(pool_connections=1, pool_maxsize=1, max_retries=0)
@@ -204,6 +242,7 @@ class Adapter(HTTPAdapter):
         self.poolmanager.pool_classes_by_scheme = {"http": _HttpPool, "https": _HttpsPool}
 
     def send(self, request: requests.PreparedRequest, *arguments: Any, **options: Any) -> requests.Response:
+        errand().wait_for_turn()
         answer = super().send(request, *arguments, **options)
         if answer.status_code == 401:
             _swallow(answer)

@@ -62,12 +62,13 @@ class Attempt:
 
     def _get(self, address: Address) -> Fetched:
         request = Request(address.href, address, cookies=self._jar.header(address))
-        return self._keep(self._line.get(request, self._until))
+        return self._keep(self._line.get(request, self._until + self._line.waited))
 
     def _post(self, filled: forms.FoundForm, page: Fetched) -> Fetched:
         address = filled.action
         request = Request(address.href, address, cookies=self._jar.header(address))
-        return self._keep(self._line.post(request, FilledIn(filled.data, page.request.url), self._until))
+        until = self._until + self._line.waited
+        return self._keep(self._line.post(request, FilledIn(filled.data, page.request.url), until))
 
     def _keep(self, answer: Fetched) -> Fetched:
         self._jar.take(answer.headers, answer.request.address)

@@ -10,8 +10,11 @@ import time
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass
 from queue import SimpleQueue
 
+from clearinghouse.addresses import Refusal
+from clearinghouse.addresses.parse import parse
 from crawler.values import Credentials, Fetched, Request
 
 from .curl import user_agent
@@ -19,16 +22,36 @@ from .exchange import Line
 from .guarded import Errand
 from .point_key import PointKey
 from .sign_in import Attempt, SignedIn
+from .turns import AtOnce, Turns
 
 THREADS = 4
 _LINES = 16  # sites a thread keeps a connection to
 _CLOSING_SECONDS = 1.0
-_Result = Fetched | SignedIn
+
+
+@dataclass(frozen=True, slots=True)
+class _Wish:
+    """A thread wants to send a request."""
+
+    origin: str
+    go: Callable[[], None]
+    again: bool  # after another one for the same page
+
+
+@dataclass(frozen=True, slots=True)
+class _Over:
+    """A request that belongs to no page has ended."""
+
+    origin: str
+
+
+_Result = Fetched | SignedIn | _Wish | _Over
 _Job = Callable[["_Worker"], None]
 
 
 class Fetcher:
-    def __init__(self) -> None:
+    def __init__(self, turns: Turns | None = None) -> None:
+        self._turns = turns or AtOnce()
         self.bell = os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC)
         self._jobs: SimpleQueue[_Job | None] = SimpleQueue()
         self._results: SimpleQueue[_Result] = SimpleQueue()
@@ -42,10 +65,10 @@ class Fetcher:
         self._active += 1
         self._add(lambda worker: worker.fetch(request))
 
-    def sign_in(self, key: PointKey) -> None:
-        """Begin to sign in at the crawl point's form; the result comes out of signed_in()."""
+    def sign_in(self, key: PointKey, origin: str) -> None:
+        """Begin to sign in at the crawl point's form, for a page of this site; signed_in() says how it went."""
         self._signing += 1
-        self._add(lambda worker: worker.sign_in(key))
+        self._add(lambda worker: worker.sign_in(key, origin))
 
     def active(self) -> int:
         """How many pages were started and have not come out of wait()."""
@@ -62,12 +85,22 @@ class Fetcher:
                 if isinstance(result, SignedIn):
                     self._signing -= 1
                     self._signed_in.append(result)
-                else:
+                elif isinstance(result, Fetched):
                     self._active -= 1
                     answers.append(result)
+                else:
+                    self._queue(result)
             if answers or self._signed_in or not (self._active + self._signing) or time.monotonic() >= until:
                 return answers
             time.sleep(0.005)
+
+    def _queue(self, result: _Wish | _Over) -> None:
+        if isinstance(result, _Over):
+            self._turns.done(result.origin)
+        elif result.again:
+            self._turns.again(result.origin, result.go)
+        else:
+            self._turns.take(result.origin, result.go)
 
     def signed_in(self) -> list[SignedIn]:
         """How sign-ins went that wait() has noticed."""
@@ -114,6 +147,9 @@ class _Worker:
         self._jobs = jobs
         self._done = done
         self._lines: dict[tuple[str, Credentials], Line] = {}
+        self._ask: Callable[[Callable[[], None]], None] = lambda go: go()
+        self._ended: Callable[[], None] | None = None
+        self._free = 1
         self.thread = threading.Thread(target=self._work, name="sign-in", daemon=True)
         self.thread.start()
 
@@ -127,15 +163,23 @@ class _Worker:
         answer = Fetched(request, reason="error", detail="the thread that fetched it broke")
         try:
             assert request.credentials is not None
-            answer = self._line(request.address.origin, request.credentials).get(request)
+            origin = request.address.origin
+            self._free, self._ask, self._ended = 1, lambda go: self._done(_Wish(origin, go, again=True)), None
+            answer = self._line(origin, request.credentials).get(request)
         finally:
             self.errand = None
             self._done(answer)
 
-    def sign_in(self, key: PointKey) -> None:
+    def sign_in(self, key: PointKey, origin: str) -> None:
         result = SignedIn(key, reason="error", detail="the thread that signed in broke")
         line = Line(self._agent, None, self._watch)
         try:
+            assert key.form is not None
+            place = parse(key.form.url)
+            there = origin if isinstance(place, Refusal) else place.origin
+            # The page that made us sign in holds a place at its site, which our requests may use; another site's not.
+            self._free, self._ask = 0, lambda go: self._done(_Wish(there, go, again=there == origin))
+            self._ended = None if there == origin else lambda: self._done(_Over(there))
             result = Attempt(line, key).make()
         finally:
             self.errand = None
@@ -150,6 +194,7 @@ class _Worker:
         return line
 
     def _watch(self, errand: Errand) -> None:
+        errand.free, errand.ask, errand.ended = self._free, self._ask, self._ended
         self.errand = errand
 
     def _work(self) -> None:

@@ -1,7 +1,6 @@
 """One GET: the options of its libcurl handle, the bytes that come in, and what the end of it means."""
 
 import base64
-import re
 import socket
 
 import certifi
@@ -12,17 +11,14 @@ from crawler.values import Fetched, Request
 
 from . import decoding, digest, outcome
 from .body import Body, judge
+from .head import Head, read_head
 
 CONNECT_SECONDS = 15
 WHOLE_SECONDS = 60
 SLOW_BYTES, SLOW_SECONDS = 1_000, 20  # fewer bytes a second than this for so long is too slow
-_HEADER_LINES = 500
-_HEADER_BYTES = 256_000
-_INTERIM_ANSWERS = 10  # 1xx answers before the real one
-_STATUS = re.compile(rb"HTTP/[0-9.]+ +([0-9]{3})(?=[ \r\n])")
-_NAME = re.compile(rb"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
 _BASIC = 1  # the number of crawl_auth_type_id
 ACCEPT = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
+_PLAIN = [f"Accept: {ACCEPT}".encode(), f"Accept-Encoding: {decoding.ACCEPTED}".encode()]  # of most requests
 
 
 class Transfer:
@@ -31,6 +27,8 @@ class Transfer:
     def __init__(self, agent: str) -> None:
         self.handle = pycurl.Curl()
         self.reusable = True
+        self._lines: list[bytes] = []  # of the head, as libcurl hands them over
+        self._sent: tuple[list[bytes], bool] | None = None  # headers and certificate check the handle is set to
         self._options(agent)
         self._forget()
 
@@ -46,17 +44,24 @@ class Transfer:
         credentials = request.credentials
         if credentials is not None and credentials.kind not in (_BASIC, digest.KIND):
             return Fetched(request, reason="auth_failed", detail="this way of signing in needs another transport")
-        handle = self.handle
-        try:
-            handle.setopt(pycurl.URL, request.url)
-            handle.setopt(pycurl.HTTPHEADER, self._headers(request))
-        except (ValueError, pycurl.error) as problem:
-            return Fetched(request, reason="error", detail=f"the request cannot be sent: {problem}")
         # A password or a cookie is never shown to a server whose certificate nobody has checked.
         unchecked = request.accept_bad_certificate and credentials is None and not request.cookies
-        handle.setopt(pycurl.SSL_VERIFYPEER, 0 if unchecked else 1)
-        handle.setopt(pycurl.SSL_VERIFYHOST, 0 if unchecked else 2)
+        try:
+            self.handle.setopt(pycurl.URL, request.url)
+            self._set(self._headers(request), unchecked)
+        except (ValueError, pycurl.error) as problem:
+            return Fetched(request, reason="error", detail=f"the request cannot be sent: {problem}")
         return None
+
+    def _set(self, headers: list[bytes], unchecked: bool) -> None:
+        """Most requests look like the one before them."""
+        if self._sent == (headers, unchecked):
+            return
+        self._sent = None
+        self.handle.setopt(pycurl.HTTPHEADER, headers)
+        self.handle.setopt(pycurl.SSL_VERIFYPEER, 0 if unchecked else 1)
+        self.handle.setopt(pycurl.SSL_VERIFYHOST, 0 if unchecked else 2)
+        self._sent = headers, unchecked
 
     def begin_again(self, message: str) -> bool:
         """A Content-Length that is no number means none, as in browsers: the same request, read until it is closed."""
@@ -80,11 +85,11 @@ class Transfer:
 
     def finish(self, code: int, message: str) -> Fetched:
         """The answer, now that libcurl is done with it."""
-        handle = self.handle
+        handle, head = self.handle, self._read_head()
         answer = Fetched(
             self.request,
-            status=self._status,
-            headers=self._headers_in,
+            status=head.status,
+            headers=head.fields,
             milliseconds=self._spent[0] + round(handle.getinfo(pycurl.TOTAL_TIME) * 1000),
             received=self._spent[1] + int(handle.getinfo(pycurl.SIZE_DOWNLOAD_T) + handle.getinfo(pycurl.HEADER_SIZE)),
             remote=handle.getinfo(pycurl.PRIMARY_IP) or "",
@@ -104,14 +109,14 @@ class Transfer:
     def _end(self, answer: Fetched, ending: outcome.Ending) -> tuple[str, str]:
         if self._refused:
             return "address_refused", self._refused
-        if self._stopped:
-            return self._stopped
-        body = self._body
+        head, body = self._read_head(), self._body
+        if head.trouble:
+            return "bad_response", head.trouble
         if body is not None and body.stopped:
             return body.stopped
         if ending.code and not (body and body.enough):
             return outcome.of_libcurl(ending)
-        if not self._head_ended:
+        if not head.ended:
             return "cut_short", "its headers ended early"
         if body is not None and not body.enough and self._came_short(answer):
             return "cut_short", "the body ended early"
@@ -143,23 +148,21 @@ class Transfer:
             (pycurl.LOW_SPEED_TIME, SLOW_SECONDS),
             (pycurl.TCP_NODELAY, 1),
             (pycurl.OPENSOCKETFUNCTION, self._open_socket),
-            (pycurl.HEADERFUNCTION, self._header),
+            (pycurl.HEADERFUNCTION, self._lines.append),
             (pycurl.WRITEFUNCTION, self._write),
         ):
             handle.setopt(option, value)
 
     def _forget(self) -> None:
-        self._headers_in: list[tuple[str, str]] = []
-        self._header_bytes = 0
-        self._answers = 0
-        self._bare_line = False  # the last line ended without a carriage return
-        self._head_ended = False  # by an empty line; libcurl takes the end of the connection for it, too
-        self._status = 0
+        self._lines.clear()
+        self._head: Head | None = None
         self._body: Body | None = None
         self._refused = ""
-        self._stopped: tuple[str, str] | None = None
 
     def _headers(self, request: Request) -> list[bytes]:
+        if not (request.etag or request.last_modified or request.cookies or request.credentials or self.authorization
+                or request.identity_encoding):  # fmt: skip
+            return _PLAIN
         lines = [
             f"Accept: {ACCEPT}",
             f"Accept-Encoding: {'identity' if request.identity_encoding else decoding.ACCEPTED}",
@@ -188,51 +191,16 @@ class Transfer:
         self._refused = ""
         return socket.socket(family, kind, protocol)
 
-    def _header(self, line: bytes) -> int | None:
-        self._header_bytes += len(line)
-        if self._header_bytes > _HEADER_BYTES or len(self._headers_in) > _HEADER_LINES:
-            return self._stop("bad_response", "its headers are endless")
-        if self._body is not None:
-            return None  # behind the body come trailers, which nobody needs
-        if line.startswith(b"HTTP/"):
-            return self._status_line(line)
-        if line in (b"\r\n", b"\n"):
-            self._head_ended = True
-        bare = line[-2:] != b"\r\n"
-        if bare != self._bare_line and line in (b"\r\n", b"\n"):
-            return self._stop("bad_response", "it is not clear where its headers end")
-        self._bare_line = bare
-        name, colon, value = line.partition(b":")
-        if colon:
-            if not _NAME.fullmatch(name):
-                return self._stop("bad_response", "a header's name is not usable")
-            self._headers_in.append((name.decode("ascii").lower(), readable(value.strip().replace(b"\0", b""))))
-        return None
-
-    def _status_line(self, line: bytes) -> int | None:
-        status = _STATUS.match(line)
-        self._answers += 1
-        if status is None:
-            return self._stop("bad_response", "its status line is not usable")
-        if self._answers > _INTERIM_ANSWERS:
-            return self._stop("bad_response", "more than ten interim answers")
-        self._status, self._headers_in, self._head_ended = int(status[1]), [], False
-        self._bare_line = line[-2:] != b"\r\n"
-        return None
+    def _read_head(self) -> Head:
+        """Once, when the body begins or the transfer ends: behind the body come trailers, which nobody needs."""
+        if self._head is None:
+            self._head = read_head(self._lines)
+        return self._head
 
     def _write(self, chunk: bytes) -> int | None:
         if self._body is None:
-            self._body = Body(self.request, self._status, self._headers_in)
+            head = self._read_head()
+            if head.trouble:
+                return 0
+            self._body = Body(self.request, head.status, head.fields)
         return None if self._body.write(chunk) else 0
-
-    def _stop(self, reason: str, detail: str) -> int:
-        self._stopped = (reason, detail)
-        return 0
-
-
-def readable(value: bytes) -> str:
-    """A header's value: UTF-8 where it is that (addresses in Location often are), else as HTTP once said."""
-    try:
-        return value.decode()
-    except UnicodeDecodeError:
-        return value.decode("latin-1")

@@ -4,21 +4,36 @@ Doing it again changes nothing; doing it twice at once writes once. Called by: t
 """
 
 from collections import Counter
+from statistics import median
 
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from clearinghouse.databases import WEBCRAWL
+from clearinghouse.digests import digest_of
 from clearinghouse.published.types import PDF
 
-from ..models import OPEN_STATES, Diagnosis, ErrorGroup, ExcludeHit, Excursion, Finding, HostFigure, State
+from ..models import (
+    OPEN_STATES,
+    Diagnosis,
+    ErrorGroup,
+    ExcludeHit,
+    Excursion,
+    Finding,
+    FolderFigure,
+    HostFigure,
+    State,
+)
 from ..queries import findings as read
+from ..sql import chunks
 from ..values import CRAWLED, FAILED, SKIPPED, UNCHANGED, Snapshot
-from .figures import Figures, alike, repeated
+from .figures import MOST_FOLDERS, Figures, alike, repeated
 from .rules import advice, links_inside, look
 from .values import Facts, Found, Start
 
 AT_ONCE = 200  # excursions of one call
+# Rules that judge a document as a whole: silent when only a part of it was crawled.
+_OF_THE_WHOLE = {"only_start", "tiny", "page_limit", "depth_limit", "drop"}
 LARGEST_COMPARED = 200_000  # pages whose contents are compared with each other
 
 
@@ -46,7 +61,7 @@ def diagnose(excursion_id: int) -> bool:
     for line in read.lines_of(excursion):
         figures.add(line)
     facts = _facts(excursion, figures)
-    found = look(facts)
+    found = [one for one in look(facts) if not (excursion.part and one.rule in _OF_THE_WHOLE)]
     return _write(excursion, figures, found, advice(facts, found))
 
 
@@ -58,7 +73,7 @@ def _facts(excursion: Excursion, figures: Figures) -> Facts:
     return Facts(
         state=excursion.state,
         pages=pages,
-        bytes=figures.stored_bytes,
+        bytes=figures.stored_bytes + read.bytes_not_sent_again(excursion),
         before=before[1] if before else None,
         before_run=before[0] if before else None,
         failed=excursion.failed,
@@ -98,12 +113,14 @@ def _starts(excursion: Excursion, snapshot: Snapshot) -> list[Start]:
 
 def _write(excursion: Excursion, figures: Figures, found: list[Found], advised: str) -> bool:
     accepted = read.decided_before(excursion)
+    folders = _write_folders(excursion, figures)
+    new = sum(site.new for site in figures.whole.values())
     ended = excursion.finished_at or timezone.now()
     own = {"excursion": excursion, "doc_id": excursion.doc_id}
     of_run = own | {"run_id": excursion.run_id}
     try:
         with transaction.atomic(using=WEBCRAWL):
-            Diagnosis.objects.create(**of_run, advice=advised, at=timezone.now())
+            Diagnosis.objects.create(**of_run, advice=advised, folders=folders, new=new, at=timezone.now())
             Finding.objects.bulk_create([_row(one, of_run, accepted) for one in found])
             HostFigure.objects.bulk_create(
                 [
@@ -119,7 +136,8 @@ def _write(excursion: Excursion, figures: Figures, found: list[Found], advised: 
                 [
                     ErrorGroup(
                         **of_run, ended_at=ended, key=group.key, reason=group.reason, site=group.site[:300],
-                        pattern=group.pattern[:300], count=group.count, example=group.example,
+                        pattern=group.pattern[:300], status=group.status, count=group.count,
+                        example=group.example,
                     )
                     for group in figures.top_groups()
                 ]
@@ -128,6 +146,26 @@ def _write(excursion: Excursion, figures: Figures, found: list[Found], advised: 
             ExcludeHit.objects.bulk_create([ExcludeHit(**of_run, pattern=text[:2048], count=n) for text, n in hits])
     except IntegrityError:
         return False  # somebody else was faster
+    return True
+
+
+def _write_folders(excursion: Excursion, figures: Figures) -> bool:
+    """In short transactions before the diagnosis that makes them count; repeated, they are the same rows."""
+    if not 0 < len(figures.folders) <= MOST_FOLDERS:
+        return False
+    rows = [
+        FolderFigure(
+            excursion=excursion, run_id=excursion.run_id, key=digest_of(folder), folder=folder, whole=whole,
+            found=one.found, new=one.new, changed=one.changed, unchanged=one.unchanged, redirected=one.redirected,
+            robots=one.robots, outside=one.outside, excluded=one.excluded, other=one.other, left=one.left,
+            errors=one.errors, bytes=one.bytes, answers=len(one.times),
+            median_ms=round(median(one.times)) if one.times else 0,
+        )
+        for whole, counted in ((False, figures.folders), (True, figures.whole))
+        for folder, one in counted.items()
+    ]  # fmt: skip
+    for part in chunks(rows):
+        FolderFigure.objects.bulk_create(part, ignore_conflicts=True)
     return True
 
 

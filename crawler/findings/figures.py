@@ -14,11 +14,13 @@ from urllib.parse import urlsplit
 from clearinghouse.digests import digest_of
 
 from ..queries.failures import pattern_of
+from ..queries.sites import column_of
 from ..values import CRAWLED, FAILED, REDIRECTED, SKIPPED, UNCHANGED
 from .values import Alike
 
 MOST_HOSTS = 200  # of one excursion; links lead to thousands of other sites
 MOST_GROUPS = 500
+MOST_FOLDERS = 50_000
 SAMPLES = 1000  # response times kept of a site
 MOST_QUERIES = 100_000  # addresses with parameters that are compared
 FEW_ALIKE = 20
@@ -66,6 +68,32 @@ class Site:
 
 
 @dataclass(slots=True)
+class Folder:
+    """The addresses right in one folder; the names are those of the Hosts table."""
+
+    found: int = 0
+    new: int = 0
+    changed: int = 0
+    unchanged: int = 0
+    redirected: int = 0
+    robots: int = 0
+    outside: int = 0
+    excluded: int = 0
+    other: int = 0
+    left: int = 0
+    errors: int = 0
+    bytes: int = 0
+    times: list[int] = field(default_factory=list)  # of a whole site
+
+    def add(self, line: Line) -> None:
+        name = column_of(line.outcome, line.reason, known=line.previous_version_id is not None)
+        setattr(self, name, getattr(self, name) + 1)
+        self.found += 1
+        if line.outcome in (CRAWLED, UNCHANGED):
+            self.bytes += line.size
+
+
+@dataclass(slots=True)
 class Group:
     """Failures of one kind, on one site, in places of one shape: as the Errors tab of a run groups them."""
 
@@ -74,6 +102,7 @@ class Group:
     pattern: str
     count: int = 0
     example: str = ""
+    status: int = 0
 
     @property
     def key(self) -> bytes:
@@ -85,6 +114,8 @@ class Figures:
     """Fed line by line."""
 
     sites: dict[str, Site] = field(default_factory=dict)
+    folders: dict[str, Folder] = field(default_factory=dict)
+    whole: dict[str, Folder] = field(default_factory=dict)  # the sums of each site
     groups: dict[tuple[str, str, str], Group] = field(default_factory=dict)
     excludes: Counter[str] = field(default_factory=Counter)
     cut: Counter[int] = field(default_factory=Counter)
@@ -94,6 +125,7 @@ class Figures:
     stored_bytes: int = 0
 
     def add(self, line: Line) -> None:
+        self._folder(line)
         site = self.sites.setdefault(host_of(line.url), Site())
         if line.outcome == SKIPPED:
             self._skipped(line, site)
@@ -113,6 +145,16 @@ class Figures:
             self.stored_bytes += line.size
             self.dated += bool(_DATED.search(line.url))
 
+    def _folder(self, line: Line) -> None:
+        site, folder = folders_of(line.url)
+        if not site or len(self.folders) > MOST_FOLDERS:
+            return
+        self.folders.setdefault(folder, Folder()).add(line)
+        whole = self.whole.setdefault(site, Folder())
+        whole.add(line)
+        if line.milliseconds and line.outcome in (CRAWLED, UNCHANGED, REDIRECTED) and len(whole.times) < SAMPLES:
+            whole.times.append(line.milliseconds)
+
     def _skipped(self, line: Line, site: Site) -> None:
         site.robots += line.reason == "robots_disallowed"
         site.outside += line.reason in ("outside_root", "redirect_outside_root")
@@ -128,7 +170,7 @@ class Figures:
         site.failed += 1
         self.throttled += line.status == 429
         name = (line.reason, *pattern_of(line.url))
-        group = self.groups.setdefault(name, Group(*name, example=line.url))
+        group = self.groups.setdefault(name, Group(*name, example=line.url, status=line.status))
         group.count += 1
 
     def top_sites(self) -> list[tuple[str, Site]]:
@@ -136,6 +178,14 @@ class Figures:
 
     def top_groups(self) -> list[Group]:
         return sorted(self.groups.values(), key=lambda group: (-group.count, group.pattern))[:MOST_GROUPS]
+
+
+def folders_of(url: str) -> tuple[str, str]:
+    """The site of a web address and the folder it is in, both with their slash; empty for what is no web address."""
+    begin = url.find("/", len("https://"))
+    if not url.startswith(("http://", "https://")):
+        return "", ""
+    return (url[: begin + 1], url[: url.rfind("/") + 1]) if begin > 0 else ("", "")
 
 
 def host_of(url: str) -> str:

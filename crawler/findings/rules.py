@@ -100,7 +100,7 @@ def only_start(facts: Facts) -> Iterator[Found]:
     start = crawled[0]
     if start.point.depth == 0 or (start.links_inside or 0) > 1:
         return
-    earlier = f"; the crawl before had {number(facts.before)}" if facts.before else ""
+    earlier = f"; the previous run had {number(facts.before)}" if facts.before else ""
     links = plural(start.links_inside or 0, "link")
     sentence = f"Only 1 page was stored{earlier}. The start page has {links} inside the root string."
     fixes = (Fix("Show its links", URLS, {"depth": 1}), _update("Change root string", start.point))
@@ -150,7 +150,8 @@ def trap(facts: Facts) -> Iterator[Found]:
     for one in facts.alike:
         sentence = f"{number(one.count)} addresses differ only in {one.parameter}= and mostly say the same."
         pattern = f"*{one.parameter}=*"
-        fixes = (Fix(f"Exclude {pattern}", exclude=pattern), Fix("Show them", PAGES, {"q": f"{one.parameter}="}))
+        without = Fix(f"Exclude {pattern} ({number(one.count)} → 0)", exclude=pattern)
+        fixes = (without, Fix("Show them", PAGES, {"q": f"{one.parameter}="}))
         yield Found("trap", WARN, sentence, one.parameter[:100], fixes)
     suspected = facts.reasons["trap_suspected"]
     if suspected:

@@ -1,6 +1,6 @@
 """The rows of the WebCrawl database, one file per subject. No metacolumns, no cross-database keys."""
 
-from .figures import ErrorGroup, ErrorMark, ExcludeHit, HostFigure
+from .figures import ErrorGroup, ErrorMark, ExcludeHit, FolderFigure, HostFigure
 from .findings import Advice, Diagnosis, Finding
 from .hosts import Host, HostService
 from .ledger import LedgerEntry
@@ -28,6 +28,7 @@ __all__ = [
     "ExcludeHit",
     "Excursion",
     "Finding",
+    "FolderFigure",
     "Hold",
     "Host",
     "HostFigure",

@@ -31,6 +31,38 @@ class HostFigure(models.Model):
         indexes = [models.Index(fields=["ended_at", "doc_id"], name="host_figure_period")]
 
 
+class FolderFigure(models.Model):
+    """What became of the addresses right in one folder in one excursion; its folders below have rows of their own.
+
+    Each site has a row more, with the sums of all its folders and the time of its answers.
+    """
+
+    excursion = models.ForeignKey(Excursion, models.CASCADE, related_name="folder_figures", db_index=False)
+    run_id = models.BigIntegerField()
+    key = DigestField()
+    folder = models.TextField()
+    whole = models.BooleanField(default=False)  # the sums of a site
+    found = models.IntegerField(default=0)
+    new = models.IntegerField(default=0)
+    changed = models.IntegerField(default=0)
+    unchanged = models.IntegerField(default=0)
+    redirected = models.IntegerField(default=0)
+    robots = models.IntegerField(default=0)
+    outside = models.IntegerField(default=0)
+    excluded = models.IntegerField(default=0)
+    other = models.IntegerField(default=0)
+    left = models.IntegerField(default=0)
+    errors = models.IntegerField(default=0)
+    bytes = models.BigIntegerField(default=0)
+    median_ms = models.IntegerField(default=0)
+    answers = models.IntegerField(default=0)  # behind the median
+
+    class Meta:
+        db_table = "folder_figure"
+        constraints = [models.UniqueConstraint(fields=["excursion", "whole", "key"], name="folder_figure_unique")]
+        indexes = [models.Index(fields=["run_id", "whole"], name="folder_figure_run")]
+
+
 class ErrorGroup(models.Model):
     """Failures of one kind, site and shape of path in one excursion."""
 
@@ -42,13 +74,17 @@ class ErrorGroup(models.Model):
     reason = models.CharField(max_length=24)
     site = models.CharField(max_length=300)
     pattern = models.CharField(max_length=300)
+    status = models.SmallIntegerField(default=0)  # of the first of them
     count = models.IntegerField()
     example = models.TextField()
 
     class Meta:
         db_table = "error_group"
         constraints = [models.UniqueConstraint(fields=["excursion", "key"], name="error_group_unique")]
-        indexes = [models.Index(fields=["ended_at", "doc_id"], name="error_group_period")]
+        indexes = [
+            models.Index(fields=["ended_at", "doc_id"], name="error_group_period"),
+            models.Index(fields=["run_id"], name="error_group_run"),
+        ]
 
 
 class ErrorMark(models.Model):

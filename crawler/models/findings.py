@@ -18,6 +18,8 @@ class Diagnosis(models.Model):
     run_id = models.BigIntegerField(db_index=True)
     doc_id = models.BigIntegerField()
     advice = models.CharField(max_length=12, choices=Advice.choices)
+    folders = models.BooleanField(default=False)  # whether its folders are counted: very many are not
+    new = models.IntegerField(default=0)  # stored pages no crawl before had; told only with its folders
     at = models.DateTimeField()
 
     class Meta:

@@ -29,6 +29,7 @@ class LedgerEntry(models.Model):
     )  # pages of this run that link here, counted when the excursion ends
     size = models.BigIntegerField(default=0)
     milliseconds = models.IntegerField(default=0)
+    taken = models.BooleanField(default=False, db_default=False)  # it stood in the queue: counted by depth
     at = models.DateTimeField()
 
     class Meta:

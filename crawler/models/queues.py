@@ -21,6 +21,7 @@ class Instance(models.Model):
     beat = models.BigIntegerField(default=0)
     started_at = models.DateTimeField()
     seen_at = models.DateTimeField()
+    fetching = models.JSONField(default=dict)  # {"requests": 5, "oldest": [[doc_id, url, begun], …]}: for screens
 
     class Meta:
         db_table = "instance"
@@ -56,7 +57,7 @@ class Message(models.Model):
     url_key = DigestField()
     url = models.TextField()
     owner_id = models.BigIntegerField()  # the crawl point that decides how this URL is read
-    reach = models.CharField(max_length=4000)  # "crawl point:depth:hop …", the minima found so far
+    reach = models.TextField()  # "crawl point:depth:hop …", the minima found so far
     depth = models.IntegerField()  # the smallest depth in reach: the order of the queue
     found_on = DigestField(null=True)
     state = models.SmallIntegerField(choices=MessageState.choices, default=MessageState.WAITING)

@@ -57,6 +57,8 @@ class Excursion(models.Model):
     state = models.CharField(max_length=20, choices=State.choices, default=State.WAITING)
     control = models.CharField(max_length=10, default="", blank=True)
     unfinished = models.BooleanField(default=True)
+    # Less than the whole document was asked for: what it did not meet says nothing. failed, new, point; empty: whole
+    part = models.CharField(max_length=10, default="", blank=True)
     snapshot = models.JSONField(default=dict)  # values.Snapshot as of the launch; never a password
     found = models.IntegerField(default=0)
     queued = models.IntegerField(default=0)

@@ -15,9 +15,12 @@ class Every(models.TextChoices):
 class Schedule(models.Model):
     """A launch to come, once or again and again. The clock it follows is that of `zone`; `next_at` is derived."""
 
-    what = models.CharField(max_length=10, default="all")  # all, project, chosen
+    what = models.CharField(max_length=10, default="all")  # all, project, view, chosen, point
     project_id = models.BigIntegerField(null=True)
+    view_id = models.BigIntegerField(null=True)  # a saved view of who made it
     doc_ids = models.JSONField(default=list)
+    point_id = models.BigIntegerField(null=True)  # one crawl point only
+    only = models.CharField(max_length=10, default="", blank=True)  # failed, new; empty: everything
     speed = models.CharField(max_length=10, default="polite")
     max_seconds = models.IntegerField(default=0)  # 0: no limit
     max_pages = models.IntegerField(default=0)  # of each crawl point; 0: its own

@@ -1,6 +1,5 @@
-"""Owns: which URLs of one document are to be crawled, for which crawl points, at which depth and hop (design rules
-1, 2 and 5). Does not: fetch, store, or know the time; every effect is collected as a change for the next commit.
-Called by: the queue that serves a document, and the initializer.
+"""Owns: which URLs of one document are to be crawled, for which crawl points, at which depth and hop (rules 1, 2, 5).
+Does not: fetch, store, know the time: every effect is a change for the next commit. Called by: queues, initializer.
 
 The result does not depend on order: a URL found again by a shorter way, or by a further crawl point, is expanded
 again as that allows. `again` names the done URLs whose stored links must be looked at once more.
@@ -103,7 +102,7 @@ GO, HOLD, NO = "go", "hold", "no"
 class Frontier:
     def __init__(self, snapshot: Snapshot, rules: Rules | None = None) -> None:
         self.points = snapshot.points
-        self.ids = [point.id for point in snapshot.points]
+        self.ids = tuple(point.id for point in snapshot.points)
         self.rules = rules or Rules(snapshot)
         self.known: dict[bytes, int] = {}
         self.limits = [Limit(point.max_pages) for point in snapshot.points]
@@ -187,11 +186,11 @@ class Frontier:
 
     # -- finding ------------------------------------------------------------------------------------------------
 
-    def seed(self) -> None:
-        """The crawl points themselves: depth 0."""
-        for position, point in enumerate(self.points):
-            if point.active:
-                self._arrive(self.judge(point.url), position, 0, 0, None, None)
+    def seed(self, again: Iterable[str] = ()) -> None:
+        """The crawl points themselves, or these addresses instead of them: depth 0."""
+        starts = [(position, point.url) for position, point in enumerate(self.points) if point.active]
+        for position, url in [(position, url) for url in again for position, _ in starts] or starts:
+            self._arrive(self.judge(url), position, 0, 0, None, None)
 
     def links(
         self, parent: bytes, arrivals: Sequence[reach.Way], urls: Iterable[str], marks: str = "", nofollow: bool = False

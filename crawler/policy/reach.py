@@ -73,17 +73,19 @@ def ways(state: int, points: int) -> tuple[Way, ...]:
     return tuple(found)
 
 
+@lru_cache(4096)
 def nearest(state: int, points: int) -> int:
     """The smallest depth: the order of the queue."""
     return min(way.depth for way in ways(state, points))
 
 
-def to_text(state: int, ids: list[int]) -> str:
+@lru_cache(4096)  # asked for each message that is written; few states exist
+def to_text(state: int, ids: tuple[int, ...]) -> str:
     """As stored in a message: "crawl point:depth:hop:granted …"."""
     return " ".join(f"{ids[w.point]}:{w.depth}:{w.hop}:{int(w.granted)}" for w in ways(state, len(ids)))
 
 
-def from_text(text: str, ids: list[int], state: int) -> int:
+def from_text(text: str, ids: tuple[int, ...], state: int) -> int:
     for item in text.split():
         point, depth, hop, granted = (int(part) for part in item.split(":"))
         state = with_field(state, ids.index(point), pack(depth, hop, bool(granted)))

@@ -80,12 +80,15 @@ def pin(*, include_stopped: bool = False) -> Scope:
 
 
 def _excursions(include_stopped: bool) -> dict[int, list[tuple[int, str]]]:
-    """The excursions whose results count, newest first; a preview's never do."""
+    """The excursions whose results count, newest first; a preview's never do.
+
+    One that was sent to a part of its document counts like a stopped one: nothing is missing because of it.
+    """
     states = [State.FINISHED, State.FINISHED_AT_LIMIT] + ([State.STOPPED] if include_stopped else [])
     rows = Excursion.objects.filter(state__in=states).exclude(run__origin="preview").order_by("-run_id", "-id")
     found: dict[int, list[tuple[int, str]]] = {}
-    for doc_id, number, state in rows.values_list("doc_id", "id", "state"):
-        found.setdefault(doc_id, []).append((number, str(state)))
+    for doc_id, number, state, part in rows.values_list("doc_id", "id", "state", "part"):
+        found.setdefault(doc_id, []).append((number, str(State.STOPPED) if part else str(state)))
     return found
 
 

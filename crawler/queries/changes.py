@@ -21,8 +21,8 @@ KEPT = (State.FINISHED, State.FINISHED_AT_LIMIT, State.STOPPED)  # ends that kee
 
 
 def excursion_before(excursion: Excursion) -> Excursion | None:
-    """The newest earlier excursion of the document whose results were kept."""
-    earlier = Excursion.objects.filter(doc_id=excursion.doc_id, id__lt=excursion.pk, state__in=KEPT)
+    """The newest earlier excursion of the whole document whose results were kept."""
+    earlier = Excursion.objects.filter(doc_id=excursion.doc_id, id__lt=excursion.pk, state__in=KEPT, part="")
     return earlier.order_by("-id").first()
 
 
@@ -31,7 +31,9 @@ def changes_of(
 ) -> Changes:
     """What is new, changed, unchanged, moved and gone in this excursion; `state` is how it is about to end."""
     before = before or excursion_before(excursion)
-    now, then = Trip(state or excursion.state), Trip(before.state if before else "")
+    # A part of a document says nothing about the rest, like a run that was stopped.
+    now = Trip(State.STOPPED if excursion.part else state or excursion.state)
+    then = Trip(before.state if before else "")
     olds, redirects = _read(excursion, now, beat)
     if before is not None:
         _read(before, then, beat)

@@ -1,7 +1,8 @@
 """The counters of excursions, summed: what every figure of a run page shows."""
 
+import json
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -122,15 +123,39 @@ def totals_by_state(run: Run, docs: Docs) -> dict[str, Totals]:
     return {row[0]: Totals(documents=row[1], **dict(zip(_MOVING, row[2:], strict=True))) for row in rows}
 
 
+def tallies_of(run: Run, docs: Docs, doc_id: int | None = None) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Document and tallies of each excursion, in order. Plain SQL for who sees the whole run: five thousand of them
+    are read for a page, and reading them through the model takes twice as long."""
+    if docs is None and doc_id is None:
+        with connections[WEBCRAWL].cursor() as cursor:
+            cursor.execute("SELECT doc_id, tallies FROM excursion WHERE run_id = %s ORDER BY id", [run.pk])
+            rows = cursor.fetchall()
+        for document, stored in rows:
+            yield document, (json.loads(stored) if isinstance(stored, str | bytes) else stored) or {}
+        return
+    wanted = excursions_of(run, docs)
+    wanted = wanted if doc_id is None else wanted.filter(doc_id=doc_id)
+    for document, stored in wanted.order_by("id").values_list("doc_id", "tallies"):
+        yield document, stored or {}
+
+
 def tallies(run: Run, docs: Docs = None) -> Tallies:
-    result = Tallies()
-    for stored in excursions_of(run, docs).values_list("tallies", flat=True):
-        parts = stored or {}
-        result.reasons.update(parts.get("reason", {}))
-        result.types.update({int(kind): n for kind, n in parts.get("type", {}).items()})
-        for status, n in parts.get("status", {}).items():
-            result.statuses[int(status) // 100] += n
-        for depth, (done, waiting) in parts.get("depth", {}).items():
-            before = result.depths.get(int(depth), (0, 0))
-            result.depths[int(depth)] = (before[0] + done, before[1] + waiting)
+    reasons: dict[str, int] = {}
+    statuses: dict[str, int] = {}
+    types: dict[str, int] = {}
+    depths: dict[str, tuple[int, int]] = {}
+    for _, parts in tallies_of(run, docs):
+        for name, sums in (("reason", reasons), ("status", statuses), ("type", types)):
+            for code, n in parts.get(name, _NONE).items():
+                sums[code] = sums.get(code, 0) + n
+        for depth, (done, waiting) in parts.get("depth", _NONE).items():
+            before = depths.get(depth, (0, 0))
+            depths[depth] = (before[0] + done, before[1] + waiting)
+    result = Tallies(Counter(reasons), {int(depth): counts for depth, counts in depths.items()})
+    for status, n in statuses.items():
+        result.statuses[int(status) // 100] += n
+    result.types.update({int(kind): n for kind, n in types.items()})
     return result
+
+
+_NONE: dict[str, Any] = {}

@@ -7,13 +7,16 @@ from datetime import datetime
 from typing import Any
 from urllib.parse import urlsplit
 
+from django.db.models import Max, Min, QuerySet
+
 from clearinghouse.digests import digest_of
 
-from ..models import Excursion, LedgerEntry, Run
+from ..models import ErrorGroup, ErrorMark, Excursion, LedgerEntry, Run
 from ..values import FAILED, REASONS
 from .changes import KEPT
 from .counts import Docs, excursions_of
 from .ledger import Filter, Row, rows_of
+from .reports import marks, seen
 
 # So many failed addresses of a run are looked at; a run with more has one trouble, not twenty thousand.
 MOST = 20_000
@@ -21,6 +24,7 @@ NEW, KNOWN, SOLVED = "new", "known", "solved"
 _DIGITS = re.compile(r"\d+")
 _LONG_WORD = re.compile(r"[0-9a-fA-F-]{16,}")
 _COLUMNS = ("excursion__doc_id", "url", "reason", "status", "at", "id")
+_STORED = ("key", "reason", "site", "pattern", "status", "count", "doc_id", "ended_at")
 
 
 @dataclass(slots=True)
@@ -35,13 +39,28 @@ class Group:
     last: datetime | None = None
     statuses: set[int] = field(default_factory=set)
     documents: set[int] = field(default_factory=set)
-    ids: list[int] = field(default_factory=list)
     state: str = NEW
+
+    @property
+    def digest(self) -> bytes:
+        return digest_of("\n".join((self.reason, self.site, self.pattern)))
 
     @property
     def key(self) -> str:
         """Names the group in an address."""
-        return digest_of("\n".join((self.reason, self.site, self.pattern))).hex()[:16]
+        return self.digest.hex()[:16]
+
+    @property
+    def name(self) -> str:
+        """Names it where people call it known or solved."""
+        return self.digest.hex()
+
+    def add(self, doc_id: int, status: int, count: int, at: datetime) -> None:
+        self.count += count
+        self.first = at if self.first is None else min(self.first, at)
+        self.last = at if self.last is None else max(self.last, at)
+        self.statuses.add(status)
+        self.documents.add(doc_id)
 
     @property
     def label(self) -> str:
@@ -65,52 +84,92 @@ def pattern_of(url: str) -> tuple[str, str]:
 
 
 def failures_of(run: Run, docs: Docs, asked: Filter) -> Failures:
-    """The errors of a run that a person asked for, in groups; told apart by the runs before of the same documents."""
-    ids = [pk for pk, _ in _excursions(run, docs, asked)]
-    rows = _rows(ids)
-    groups = _grouped(rows)
-    before = _grouped(_rows(_before(run, docs, asked)))
-    for key, group in groups.items():
-        group.state = KNOWN if key in before else NEW
+    """The errors of a run in groups; what ended was counted then, only the rest is read from the ledger."""
+    excursions = _excursions(run, docs, asked)
+    stored = ErrorGroup.objects.filter(run_id=run.pk)
+    if docs is not None or asked.doc_id is not None:
+        stored = stored.filter(excursion__in=excursions.values("pk"))
+    groups = _stored(stored)
+    live = list(excursions.filter(diagnosis=None).values_list("pk", flat=True))
+    rows = _rows(live)
+    for doc_id, url, reason, status, at, _ in rows:
+        key = (reason, *pattern_of(url))
+        groups.setdefault(key, Group(*key)).add(doc_id, status, 1, at)
+    before = _before(excursions, run)
     solved = [group for key, group in before.items() if key not in groups]
+    _judge(groups.values(), docs, run)
     for group in solved:
         group.state = SOLVED
     return Failures(_largest(groups.values()), _largest(solved), len(rows) < MOST)
 
 
-def _excursions(run: Run, docs: Docs, asked: Filter) -> list[tuple[int, int]]:
+def _excursions(run: Run, docs: Docs, asked: Filter) -> QuerySet[Excursion]:
     rows = excursions_of(run, docs)
-    rows = rows if asked.doc_id is None else rows.filter(doc_id=asked.doc_id)
-    return list(rows.values_list("pk", "doc_id"))
+    return rows if asked.doc_id is None else rows.filter(doc_id=asked.doc_id)
+
+
+def _stored(rows: QuerySet[ErrorGroup]) -> dict[tuple[str, str, str], Group]:
+    """Groups that were counted when their excursions ended."""
+    groups: dict[tuple[str, str, str], Group] = {}
+    for _, reason, site, pattern, status, count, doc_id, at in rows.order_by().values_list(*_STORED):
+        key = (reason, site, pattern)
+        group = groups.get(key)
+        if group is None:
+            group = groups[key] = Group(*key)
+        group.add(doc_id, status, count, at)
+    return groups
+
+
+def _judge(groups: Iterable[Group], docs: Docs, run: Run) -> None:
+    """New until every document's part of it is marked; what was called solved and is met again is new."""
+    marked = marks(docs)
+    touched = {key for _, key in marked}
+    for group in groups:
+        if touched and group.digest in touched:
+            found = [_state(marked.get((doc_id, group.digest)), run.pk) for doc_id in group.documents]
+            group.state = next(one for one in (NEW, KNOWN, SOLVED) if one in found)
+
+
+def _state(mark: ErrorMark | None, run_id: int) -> str:
+    if mark is None or (mark.state == ErrorMark.State.SOLVED and run_id > mark.run_id):
+        return NEW
+    return str(mark.state)
 
 
 def _rows(excursion_ids: Sequence[int]) -> list[tuple[Any, ...]]:
+    if not excursion_ids:
+        return []
     failed = LedgerEntry.objects.filter(excursion__in=excursion_ids, outcome=FAILED)
     return list(failed.order_by("excursion", "outcome", "reason", "id").values_list(*_COLUMNS)[:MOST])
 
 
-def _before(run: Run, docs: Docs, asked: Filter) -> list[int]:
-    """The newest earlier excursion of each of the documents whose results were kept; one query."""
-    doc_ids = [doc_id for _, doc_id in _excursions(run, docs, asked)]
-    rows = Excursion.objects.filter(doc_id__in=doc_ids, run__lt=run.pk, state__in=KEPT)
-    newest: dict[int, int] = {}
-    for pk, doc_id in rows.order_by("id").values_list("pk", "doc_id"):
-        newest[doc_id] = pk
-    return list(newest.values())
+def _before(excursions: QuerySet[Excursion], run: Run) -> dict[tuple[str, str, str], Group]:
+    """The groups of the run before: of the newest earlier one over any of these whole documents, whose results were
+    kept. A part of a document that was not sent to its errors says nothing about them."""
+    whole = excursions.filter(part__in=("", "failed"))
+    earlier = Excursion.objects.filter(doc_id__in=whole.values("doc_id"), run__lt=run.pk, state__in=KEPT)
+    newest = earlier.order_by("-run_id").values_list("run_id", flat=True).first()
+    if newest is None:
+        return {}
+    rows = ErrorGroup.objects.filter(run_id=newest, doc_id__in=whole.filter(unfinished=False).values("doc_id"))
+    return _stored(rows)
 
 
-def _grouped(rows: Iterable[tuple[Any, ...]]) -> dict[tuple[str, str, str], Group]:
-    groups: dict[tuple[str, str, str], Group] = {}
-    for doc_id, url, reason, status, at, pk in rows:
-        key = (reason, *pattern_of(url))
-        group = groups.setdefault(key, Group(*key))
-        group.count += 1
-        group.first = at if group.first is None else min(group.first, at)
-        group.last = at if group.last is None else max(group.last, at)
-        group.statuses.add(status)
-        group.documents.add(doc_id)
-        group.ids.append(pk)
-    return groups
+def ids_of(group: Group, run: Run, docs: Docs, asked: Filter) -> list[int]:
+    """The ledger rows of a group, at most MOST."""
+    rows = LedgerEntry.objects.filter(
+        excursion__in=_excursions(run, docs, asked).filter(doc_id__in=group.documents).values("pk"), outcome=FAILED,
+        reason=group.reason,
+    )  # fmt: skip
+    listed = rows.order_by("excursion_id", "id").values_list("id", "url")[:MOST]
+    return [pk for pk, url in listed if pattern_of(url) == (group.site, group.pattern)]
+
+
+def seen_of(groups: Iterable[Group], docs: Docs) -> dict[bytes, tuple[datetime, datetime]]:
+    """When errors like these were met first and last, in any run a person may see."""
+    rows = seen(ErrorGroup.objects.filter(key__in=[group.digest for group in groups]), docs)
+    found = rows.values("key").annotate(first=Min("ended_at"), last=Max("ended_at")).order_by()
+    return {bytes(row["key"]): (row["first"], row["last"]) for row in found}
 
 
 def _largest(groups: Iterable[Group]) -> list[Group]:

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator
 from typing import Any
 
-from django.db.models import Case, Count, Max, QuerySet, Value, When
+from django.db.models import Case, Count, Max, QuerySet, Sum, Value, When
 
 from clearinghouse.addresses import Refusal
 from clearinghouse.addresses.parse import parse
@@ -65,6 +65,13 @@ def contents_of(excursion: Excursion) -> Iterator[tuple[str, bytes]]:
         last = part[-1][0]
 
 
+def bytes_not_sent_again(excursion: Excursion) -> int:
+    """Sizes of the stored pages which the site confirmed with 304, without a body."""
+    confirmed = LedgerEntry.objects.filter(excursion=excursion, outcome=UNCHANGED, size=0).exclude(version_id=None)
+    stored = PageVersion.objects.filter(id__in=confirmed.order_by().values("version_id"))
+    return stored.aggregate(total=Sum("size"))["total"] or 0
+
+
 def unread_pdfs(excursion: Excursion, pdf: int) -> int:
     """PDF files of this run in which no text was found."""
     rows = PageVersion.objects.filter(run_id=excursion.run_id, doc_id=excursion.doc_id, type_id=pdf)
@@ -73,7 +80,9 @@ def unread_pdfs(excursion: Excursion, pdf: int) -> int:
 
 def before(excursion: Excursion) -> tuple[int, int] | None:
     """Run and pages of the crawl before this one."""
-    rows = Excursion.objects.filter(doc_id=excursion.doc_id, id__lt=excursion.pk, state__in=KEPT).order_by("-id")
+    rows = Excursion.objects.filter(doc_id=excursion.doc_id, id__lt=excursion.pk, state__in=KEPT, part="").order_by(
+        "-id"
+    )
     row = rows.values_list("run_id", "crawled", "unchanged").first()
     return (row[0], row[1] + row[2]) if row else None
 

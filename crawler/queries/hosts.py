@@ -6,14 +6,12 @@ from datetime import UTC, datetime
 
 from django.db.models import Sum
 
-from clearinghouse.addresses import Refusal
-from clearinghouse.addresses.parse import parse
 from clearinghouse.digests import digest_of
 
-from ..models import Excursion, Host, HostService, Run
+from ..models import Host, HostService, Instance, Run
 from ..policy.robots import Robots
 from ..sql import chunks
-from ..values import Snapshot
+from .counts import Docs
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,13 +35,6 @@ def robots_of(origins: Iterable[str]) -> list[SiteRobots]:
     return [_site(origin, rows.get(key)) for key, origin in keys.items()]
 
 
-def robots_of_excursion(excursion: Excursion) -> list[SiteRobots]:
-    """Of the sites its crawl points begin on."""
-    points = Snapshot.from_json(excursion.snapshot).points if excursion.snapshot else ()
-    addresses = [parse(point.url) for point in points]
-    return robots_of(address.origin for address in addresses if not isinstance(address, Refusal))
-
-
 @dataclass(frozen=True, slots=True)
 class Served:
     """A site that the instances of a run fetch from now."""
@@ -63,6 +54,27 @@ def served_now(run: Run, most: int = 8) -> list[Served]:
     return [
         Served(row["host__origin"], row["busy"], row["host__wait_until"], row["host__failing_since"]) for row in counted
     ]
+
+
+@dataclass(frozen=True, slots=True)
+class Flight:
+    """A request under way."""
+
+    doc_id: int
+    url: str
+    begun: float  # seconds since 1970
+
+
+def fetching_now(run: Run, docs: Docs, most: int = 8) -> tuple[int, list[Flight]]:
+    """How many requests the living instances of this run have under way, and the oldest of those a person may see.
+
+    Who does not see the whole run is told of no others, not even how many there are.
+    """
+    told = Instance.objects.filter(run=run, alive=True).values_list("fetching", flat=True)
+    known = [one for one in told if one]
+    flights = [Flight(*row) for one in known for row in one["oldest"] if docs is None or row[0] in docs]
+    count = sum(one["requests"] for one in known) if docs is None else len(flights)
+    return count, sorted(flights, key=lambda flight: flight.begun)[:most]
 
 
 def _site(origin: str, row: Host | None) -> SiteRobots:

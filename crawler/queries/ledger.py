@@ -4,24 +4,20 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
-from django.db.models import Q, QuerySet, Value
+from django.db.models import QuerySet, Value
 from django.db.models.functions import Left, StrIndex, Substr
 
 from ..models import LedgerEntry, Message, MessageState, Run
-from ..values import CRAWLED, FAILED, OUTCOMES, QUEUED, REASONS, REDIRECTED, UNCHANGED
+from ..values import CRAWLED, OUTCOMES, QUEUED, REASONS, UNCHANGED
 from .counts import Docs, excursions_of
 
 PAGE_OUTCOMES = (CRAWLED, UNCHANGED)
-FETCHED_OUTCOMES = (CRAWLED, UNCHANGED, REDIRECTED, FAILED)
-# Reasons found only when an address is taken from the queue: those are counted by depth, the others are not.
-TAKEN_REASONS = (
-    "point_deactivated", "run_limit", "address_refused", "robots_disallowed", "page_limit", "type_not_allowed",
-    "too_large", "redirect_outside_root", "redirect_excluded", "run_stopped", "run_cancelled",
-)  # fmt: skip
 # Nearly all skipped addresses have one of these, and none of them was ever asked for at its site: leaving them out
 # keeps questions about answers away from the bulk of the ledger.
 _NEVER_ASKED = {"outside_root", "excluded", "too_deep", "nofollow"}
 _ANSWERED_REASONS = ("", *(code for code in REASONS if code not in _NEVER_ASKED))
+# What stands in the queue when somebody excludes it from the running crawl is taken out with that reason.
+_TAKEN_REASONS = (*_ANSWERED_REASONS, "excluded")
 Queried = TypeVar("Queried", bound=QuerySet[Any])
 _COLUMNS = (
     "id", "excursion_id", "doc_id", "url_key", "url", "outcome", "reason", "detail", "status", "depth",
@@ -48,6 +44,8 @@ class Filter:
     here: bool = False  # and not in a folder below
     fresh: str = ""  # new or changed
     ids: tuple[int, ...] = ()  # these ledger rows only
+    point: int | None = None  # the crawl point that is nearest
+    rule: str = ""  # what decided, letter for letter: an exclude URL, a root string
     sort: str = ""
 
     def but(self, **changes: Any) -> "Filter":
@@ -113,11 +111,16 @@ class Rows:
 
     def __getitem__(self, part: slice) -> list[Row]:
         start, stop, split = part.start or 0, part.stop or 0, self._split()
-        rows = [Row(**values) for values in self.decided[start:stop].values(*_COLUMNS)] if start < split else []
+        rows = self.decided_rows(start, stop) if start < split else []
         if stop > split:
-            waiting = self.queued[max(start - split, 0) : stop - split].values(*_QUEUED_COLUMNS)
-            rows += [_queued_row(values) for values in waiting]
+            rows += self.queued_rows(max(start - split, 0), stop - split)
         return rows
+
+    def decided_rows(self, start: int, stop: int) -> list[Row]:
+        return [Row(**values) for values in self.decided[start:stop].values(*_COLUMNS)]
+
+    def queued_rows(self, start: int, stop: int) -> list[Row]:
+        return [_queued_row(values) for values in self.queued[start:stop].values(*_QUEUED_COLUMNS)]
 
 
 def rows_of(run: Run, docs: Docs, asked: Filter) -> Rows:
@@ -150,14 +153,20 @@ def _decided(excursions: Any, asked: Filter) -> QuerySet[LedgerEntry]:
     rows = LedgerEntry.objects.filter(excursion__in=excursions, outcome__in=_possible_outcomes(asked))
     if asked.reasons:
         rows = rows.filter(reason__in=asked.reasons)
-    elif asked.status is not None or asked.taken:
+    elif asked.status is not None:
         rows = rows.filter(reason__in=_ANSWERED_REASONS)
+    elif asked.taken:
+        rows = rows.filter(reason__in=_TAKEN_REASONS)
     if asked.status is not None:
         rows = rows.filter(status__gte=asked.status * 100, status__lt=asked.status * 100 + 100)
     if asked.taken:
-        rows = rows.filter(Q(outcome__in=FETCHED_OUTCOMES) | Q(reason__in=TAKEN_REASONS) | Q(status__gt=0))
+        rows = rows.filter(taken=True)
     if asked.ids:
         rows = rows.filter(pk__in=asked.ids)
+    if asked.point is not None:
+        rows = rows.filter(crawl_point_id=asked.point)
+    if asked.rule:
+        rows = rows.filter(detail=asked.rule)
     if asked.fresh:
         rows = rows.filter(outcome=CRAWLED, previous_version_id__isnull=asked.fresh == NEW)
     rows = _narrowed(rows, asked)
@@ -179,7 +188,8 @@ def _possible_outcomes(asked: Filter) -> list[str]:
 def _queued(excursions: Any, asked: Filter) -> QuerySet[Message]:
     rows = Message.objects.filter(excursion__in=excursions).exclude(state=MessageState.DONE)
     undecided = not asked.outcomes or QUEUED in asked.outcomes
-    if not undecided or asked.reasons or asked.fresh or asked.status is not None:
+    decided_only = asked.reasons or asked.fresh or asked.rule or asked.point is not None or asked.status is not None
+    if not undecided or decided_only:
         return rows.none()
     return _narrowed(rows, asked).order_by("depth", "id")
 

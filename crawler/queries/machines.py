@@ -12,18 +12,20 @@ import redis
 import rq
 from django.conf import settings
 from django.db import DatabaseError, connections
-from django.db.models import QuerySet
+from django.db.migrations.executor import MigrationExecutor
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from clearinghouse import __version__, env, queues
 from clearinghouse.databases import BACKUP, DEFAULT, PRIMARY, WEBCRAWL
 
-from ..models import Excursion, Instance, State
+from ..models import Excursion, Instance, Mark, State
 
 NAMES = {DEFAULT: "doc_library (content development)", WEBCRAWL: "WebCrawl", PRIMARY: "doc_library (primary)",
          BACKUP: "doc_library (backup)"}  # fmt: skip
 SILENT = timedelta(minutes=3)
 _FULL = 85  # percent of a disk
+_OUT_OF_STEP = 5.0  # seconds between our clock and that of a database server
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +52,61 @@ def _database(alias: str, name: str) -> Fact:
     file = Path(str(connection.settings_dict["NAME"]))
     size = f", {file.stat().st_size / 1e6:,.1f} MB" if connection.vendor == "sqlite" and file.exists() else ""
     return Fact(name, "Reachable", detail=f"{connection.display_name}{size}")
+
+
+def schema() -> Fact:
+    """Whether every database has the tables this version works with."""
+    behind = []
+    for alias, name in NAMES.items():
+        try:
+            executor = MigrationExecutor(connections[alias])
+            if executor.migration_plan(executor.loader.graph.leaf_nodes()):
+                behind.append(name)
+        except (DatabaseError, OSError):
+            continue  # the line of that database says it
+    if behind:
+        return Fact("Schema", "Behind", good=False, detail=f"Run manage.py prepare: {', '.join(behind)}")
+    return Fact("Schema", "Up to date", detail="Tables of all databases that answer")
+
+
+def clock() -> Fact:
+    """Ours beside those of the database servers; a file has no clock of its own."""
+    here = timezone.now()
+    detail = f"{timezone.localtime(here):%d %b %Y, %H:%M:%S} {settings.TIME_ZONE}"
+    for alias, name in NAMES.items():
+        connection = connections[alias]
+        if connection.vendor != "postgresql":
+            continue
+        try:
+            with connection.cursor() as cursor:
+                cursor.execute("SELECT now()")
+                apart = abs((cursor.fetchone()[0] - timezone.now()).total_seconds())
+        except (DatabaseError, OSError):
+            continue
+        if apart > _OUT_OF_STEP:
+            sentence = f"{detail}; that of {name} differs by {apart:,.0f} seconds"
+            return Fact("Clock", "Out of step", good=False, detail=sentence)
+    return Fact("Clock", "In step", detail=detail)
+
+
+def workers_fact() -> Fact:
+    """Whether somebody is there to crawl: RQ workers, and crawls in processes of their own."""
+    found, processes = queues.workers(), Instance.objects.filter(alive=True).count()
+    served = {name for one in found for name in one["queues"]}
+    missing = [name for name in queues.NAMES if name not in served]
+    detail = f"{len(found)} known to Redis, {processes} processes crawl now"
+    if missing:
+        return Fact("Workers", "Missing", good=False, detail=f"{detail}; nobody serves {', '.join(missing)}")
+    return Fact("Workers", "Present", detail=detail)
+
+
+def tick_fact(now: datetime | None = None) -> Fact:
+    """The tick starts what is due and takes work from the dead; it leaves a mark at each look."""
+    mark, now = Mark.objects.filter(name="notices").first(), now or timezone.now()
+    if mark is None or now - mark.at > SILENT:
+        seen = f"last seen {timezone.localtime(mark.at):%d %b %Y, %H:%M}" if mark else "never seen"
+        return Fact("Tick", "Silent", good=False, detail=f"Nothing starts by itself; {seen}. Start manage.py tick.")
+    return Fact("Tick", "Running", detail=f"Seen {(now - mark.at).total_seconds():.0f} seconds ago")
 
 
 def redis_fact() -> Fact:
@@ -92,9 +149,11 @@ def waiting_excursions() -> int:
     return Excursion.objects.filter(state=State.WAITING).count()
 
 
-def faults() -> QuerySet[Excursion]:
-    """Excursions that ended by a fault of ours, newest first."""
-    return Excursion.objects.exclude(error="").defer("snapshot", "tallies").order_by("-id")
+def faults(text: str = "", since: datetime | None = None) -> QuerySet[Excursion]:
+    """Excursions that ended by a fault of ours, newest first; those whose title or traceback holds the text."""
+    rows = Excursion.objects.exclude(error="").defer("snapshot", "tallies").order_by("-id")
+    rows = rows.filter(Q(title__icontains=text) | Q(error__icontains=text)) if text else rows
+    return rows.filter(Q(finished_at=None) | Q(finished_at__gte=since)) if since else rows
 
 
 def last_line(fault: Any) -> str:

@@ -8,7 +8,7 @@ from clearinghouse.library.models import Document
 from crawlpoints.models import CrawlPointLink
 
 from ..models import Schedule
-from ..schedules import ALL, CHOSEN, PROJECT
+from ..schedules import ALL, CHOSEN, POINT, PROJECT, VIEW, doc_ids_of
 from .runs import latest_crawls
 
 
@@ -33,11 +33,12 @@ def pages_of(doc_ids: Iterable[int]) -> dict[int, int]:
 def next_start_of(doc_id: int, project_id: int | None) -> datetime | None:
     """When a planned crawl meets this document next; None when none is planned."""
     coming = Schedule.objects.filter(active=True, next_at__isnull=False).order_by("next_at", "id")
-    for schedule in coming.only("what", "project_id", "doc_ids", "next_at"):
+    for schedule in coming.only("what", "project_id", "view_id", "doc_ids", "next_at"):
         if (
             schedule.what == ALL
             or (schedule.what == PROJECT and schedule.project_id == project_id)
-            or (schedule.what == CHOSEN and doc_id in schedule.doc_ids)
+            or (schedule.what in (CHOSEN, POINT) and doc_id in schedule.doc_ids)
+            or (schedule.what == VIEW and doc_id in (doc_ids_of(schedule) or ()))
         ):
             return schedule.next_at
     return None

@@ -77,7 +77,7 @@ HOST_SUMS = ("new", "changed", "unchanged", "bytes", "robots", "outside", "exclu
 
 def hosts_since(docs: Docs, since: datetime, text: str = "") -> QuerySet[Any]:
     """The figures of each site over the excursions of a period; names end in _ so that no column is hidden."""
-    rows = seen(HostFigure.objects.filter(ended_at__gte=since), docs)
+    rows = seen(HostFigure.objects.filter(ended_at__gte=since), docs).exclude(host="")  # mailto: and the like
     rows = rows.filter(host__icontains=text) if text else rows
     sums: dict[str, Any] = {f"{name}_": Sum(name) for name in HOST_SUMS}
     pages = Sum(F("new") + F("changed") + F("unchanged"))

@@ -34,6 +34,14 @@ def counts_by_tab(docs: Docs) -> dict[str, int]:
     return {tab: sum(by_state.get(state, 0) for state in states) for tab, states in TABS.items()}
 
 
+def waiting_before(runs: list[Run]) -> dict[int, int]:
+    """Of each waiting run, how many that wait too were asked for before it."""
+    if not any(run.state == State.WAITING for run in runs):
+        return {}
+    ids = list(Run.objects.filter(state=State.WAITING, control="").order_by("id").values_list("id", flat=True))
+    return {pk: place for place, pk in enumerate(ids)}
+
+
 def last_finished(docs: Docs) -> Run | None:
     return visible_runs(docs).filter(finished_at__isnull=False).order_by("-finished_at").first()
 
@@ -55,6 +63,18 @@ def hold_of(run: Run) -> str:
     return Hold.objects.filter(run=run).values_list("reason", flat=True).first() or ""
 
 
+def cause_of(run: Run) -> str:
+    """By whom a paused run was paused ("by anna"), the how-manyeth interruption ("2nd"); empty for other states."""
+    told = Event.objects.filter(run=run, doc_id=None)
+    if run.state == State.PAUSED:
+        text = told.filter(kind="pause").order_by("-id").values_list("text", flat=True).first() or ""
+        return f"by {text.partition(' by ')[2]}" if " by " in text else ""
+    if run.state == State.INTERRUPTED:
+        times = told.filter(kind="interrupted").count()
+        return f"{times}{ {1: 'st', 2: 'nd', 3: 'rd'}.get(times, 'th') }" if times else ""
+    return ""
+
+
 def documents_of(run: Run, docs: Docs, group: str = "", sort: str = "state") -> QuerySet[Excursion]:
     """The excursions of a run for its table; `group` is one of TABS, a leading minus in `sort` turns it around."""
     rows = excursions_of(run, docs).annotate(pages=F("crawled") + F("unchanged"), rank=_rank())
@@ -74,6 +94,19 @@ def documents_by_tab(run: Run, docs: Docs) -> dict[str, int]:
     rows = excursions_of(run, docs).values_list("state").annotate(n=Count("id")).order_by()
     by_state = dict(rows)
     return {tab: sum(by_state.get(state, 0) for state in states) for tab, states in TABS.items()}
+
+
+def excursions_of_document(doc_id: int, state: str = "") -> QuerySet[Excursion]:
+    """Every crawl of a document, newest first."""
+    rows = Excursion.objects.filter(doc_id=doc_id).order_by("-id").select_related("run")
+    rows = rows.filter(state=state) if state else rows
+    return rows.defer("snapshot", "tallies", "error")
+
+
+def states_of_document(doc_id: int) -> dict[str, int]:
+    """How many of its crawls ended, or are, in each state."""
+    rows = Excursion.objects.filter(doc_id=doc_id).values_list("state").annotate(n=Count("id"))
+    return dict(rows.order_by("state"))
 
 
 def faults_of(run: Run, docs: Docs) -> list[tuple[str, str]]:

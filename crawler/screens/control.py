@@ -7,13 +7,15 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
 
+from clearinghouse.access.policies import Action, Refused
+
 from .. import control
 from ..errors import WrongMoment
 from ..models import OPEN_STATES, Run
 from ..queries.counts import excursions_of, totals
 from ..queries.runs import ASKED
 from .possible import SPEEDS, controls_of
-from .scope import run_or_404, run_to_control_or_404
+from .scope import may_control_document, run_or_404, run_to_control_or_404
 
 _ACTS: dict[str, tuple[Callable[[Run, str], object], str]] = {
     "pause": (control.pause, "Pausing run {}. What is being fetched is finished first."),
@@ -29,6 +31,25 @@ def act(request: HttpRequest, run_id: int, action: str) -> HttpResponse:
         raise Http404("No such command")
     ask, sentence = _ACTS[action]
     return _asked(request, run, lambda by: ask(run, by), sentence.format(run.pk))
+
+
+_OF_DOCUMENTS: dict[str, tuple[Callable[[Run, int, str], object], str]] = {
+    "pause": (control.pause_document, "Pausing {}. What is being fetched is finished first."),
+    "resume": (control.resume_document, "{} goes on."),
+}
+
+
+@require_POST
+def document(request: HttpRequest, run_id: int, doc_id: int, action: str) -> HttpResponse:
+    """One document of the run rests, the others go on."""
+    run, docs = run_or_404(request, run_id)
+    excursion = excursions_of(run, docs).filter(doc_id=doc_id).first()
+    if excursion is None or action not in _OF_DOCUMENTS:
+        raise Http404("No such document in this run, or no such command")
+    if not may_control_document(request, doc_id):
+        raise Refused(Action.CONTROL)
+    ask, sentence = _OF_DOCUMENTS[action]
+    return _asked(request, run, lambda by: ask(run, doc_id, by), sentence.format(excursion.title))
 
 
 @require_POST

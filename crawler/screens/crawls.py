@@ -14,7 +14,7 @@ from .. import quiet
 from ..models import Hold, Run, State
 from ..queries.counts import Docs, Totals, totals_of_runs
 from ..queries.results import seconds_of
-from ..queries.runs import FINISHED, NOW, WAITING, counts_by_tab, last_finished, runs_in
+from ..queries.runs import FINISHED, NOW, WAITING, counts_by_tab, last_finished, runs_in, waiting_before
 from .plans import calendar_of
 from .scope import page_size, visible_docs
 from .verdict import state_word
@@ -32,6 +32,7 @@ def crawls(request: HttpRequest) -> HttpResponse:
     common = {
         "tabs": [(name, label, counts[name]) for name, label in _LABELS.items()],
         "may_launch": may(request.user, Action.LAUNCH),
+        "may_request": may(request.user, Action.REQUEST),
         "may_pause": may(request.user, Action.ADMINISTER),
         "silence": quiet.silence(timezone.now()),
         "now": timezone.now(),
@@ -53,11 +54,16 @@ def crawls(request: HttpRequest) -> HttpResponse:
 def run_rows(runs: list[Run], docs: Docs) -> list[dict[str, Any]]:
     """What a list of runs shows of each."""
     sums = totals_of_runs(runs, docs) if runs else {}
+    before = waiting_before(runs)
     holds = dict(Hold.objects.filter(run__in=[run.pk for run in runs]).values_list("run_id", "reason")) if runs else {}
-    return [_row(run, sums.get(run.pk, Totals()), holds.get(run.pk, "")) for run in runs]
+    silence = quiet.silence(timezone.now()) if holds else None
+    return [
+        _row(run, sums.get(run.pk, Totals()), _why(run, holds.get(run.pk, ""), before.get(run.pk, 0), silence))
+        for run in runs
+    ]
 
 
-def _row(run: Run, sums: Totals, held: str = "") -> dict[str, Any]:
+def _row(run: Run, sums: Totals, why: str = "") -> dict[str, Any]:
     what = sums.title if sums.documents == 1 else f"{sums.documents:,} documents"
     return {
         "run": run,
@@ -65,16 +71,17 @@ def _row(run: Run, sums: Totals, held: str = "") -> dict[str, Any]:
         "what": what,
         "seconds": seconds_of(run),
         "word": state_word(run),
-        "why": _why(run, held),
+        "why": why,
     }
 
 
-def _why(run: Run, held: str) -> str:
+def _why(run: Run, held: str, before: int, silence: quiet.Silence | None) -> str:
     """Why nothing moves, for a run that could."""
     if held and run.control == "pause":
-        return f"by {quiet.NAMES[held]}"
+        until = timezone.localtime(silence.until) if silence and silence.until and held == quiet.QUIET else None
+        return f"{quiet.NAMES[held]} until {until:%H:%M}" if until else f"by {quiet.NAMES[held]}"
     if run.state == State.WAITING:
-        return "waiting for a free worker"
+        return f"waiting for a free worker, {before:,} before it" if before else "waiting for a free worker"
     return ""
 
 

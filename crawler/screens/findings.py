@@ -89,9 +89,10 @@ def decide(request: HttpRequest, finding_id: int) -> HttpResponse:
 def fix(request: HttpRequest, finding_id: int) -> HttpResponse:
     """One press: the repair is carried out as the dialog would, and the finding is solved."""
     finding, document = _to_change(request, finding_id)
-    number = request.POST.get("number", "")
+    text = request.POST.get("number", "")
+    number = int(text) if text.isascii() and text.isdigit() and len(text) < 4 else -1
     try:
-        done = repair(finding, int(number) if number.isascii() and number.isdigit() else -1, document, _name(request))
+        done = repair(finding, number, document, _name(request))
     except (Invalid, WrongMoment, StaleRecord) as refusal:
         messages.error(request, f"{refusal}. Nothing was changed.")
     else:

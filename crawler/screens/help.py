@@ -19,7 +19,11 @@ TOPICS = {
     "schedules": ("Planned crawls and quiet hours", "When crawls begin by themselves, and when none runs."),
     "search": ("Search", "How to find crawled pages, and what can be typed into the search box."),
     "propagation": ("Propagation", "How results reach the public servers, and how to go back."),
-    "settings": ("Settings", "What administrators choose for everybody, and where to look when something is wrong."),
+    "notices": ("Notices", "What you are told, how, and how to turn it off."),
+    "preferences": ("Preferences", "Colours, keys, rows of a page, your password."),
+    "settings": ("Settings", "What administrators choose for everybody."),
+    "people": ("People and projects", "Who may sign in, as what, and what they see."),
+    "machines": ("When something is wrong", "Workers and queue, system status, error log."),
     "api-keys": ("Keys for programs", "How a program works in your name."),
 }
 

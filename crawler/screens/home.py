@@ -109,4 +109,6 @@ def _house() -> dict[str, Any]:
         "disk_free": disk.free,
         "propagation": Propagation.objects.order_by("-pk").first(),
         "silence": quiet.silence(now),
+        "next_quiet": quiet.next_quiet(now),
+        "workers": len(queues.workers()) if bells is not None else 0,
     }

@@ -1,9 +1,8 @@
 """The launch form: what to crawl, how fast, how far, when, what comes afterwards; the button says what it will do."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from django import forms
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -11,79 +10,16 @@ from django.utils import timezone
 from django.views.decorators.http import require_http_methods
 
 from clearinghouse.access import options
-from clearinghouse.access.policies import Action, documents_for, may, require
-from clearinghouse.access.policies import Scope as Everywhere
-from clearinghouse.access.policies import scope_of as scope_of_person
-from clearinghouse.library.models import Document, Project
+from clearinghouse.access.policies import Action, require
 
 from .. import intake, quiet, schedules
 from ..errors import AllBusy, NothingToCrawl
 from ..models import Every, Schedule
+from ..preview import rows
 from ..queries.runs import runs_crawling
-from ..schedules import ALL, CHOSEN, PROJECT
-from .possible import SPEEDS
-from .when import AT, NOW, WhenForm, moment_of, plan_of
-
-_WHAT = [(ALL, "All active documents"), (PROJECT, "A project"), (CHOSEN, "Chosen documents")]
-_SPEED_HINTS = {
-    "polite": "Polite: one request a second to each site",
-    "medium": "Medium: five requests a second, two at a time",
-    "fast": "Fast: no pause, sixteen at a time; for your own sites",
-}
-_LISTED = 500
-_DAY_MINUTES = 24 * 60
-
-
-class LaunchForm(WhenForm):
-    what = forms.ChoiceField(label="What", choices=_WHAT, initial=ALL)
-    speed = forms.ChoiceField(label="Speed", choices=[(name, _SPEED_HINTS[name]) for name in SPEEDS])
-    minutes = forms.IntegerField(
-        label="Minutes",
-        required=False,
-        min_value=1,
-        max_value=30 * _DAY_MINUTES,
-        help_text="Stop this run after so many minutes. Leave empty for no limit.",
-        error_messages={"invalid": "Enter a whole number of minutes, or leave it empty"},
-    )
-    pages = forms.IntegerField(
-        label="Pages",
-        required=False,
-        min_value=1,
-        max_value=10_000_000,
-        help_text="At most so many pages of each crawl point in this run, never more than its own maximum.",
-        error_messages={"invalid": "Enter a whole number of pages, or leave it empty"},
-    )
-    propagate_after = forms.BooleanField(label="Propagate the results when the run has finished", required=False)
-    note = forms.CharField(
-        label="Note", required=False, max_length=500, help_text="Why this run is launched. Colleagues see it."
-    )
-
-    def __init__(self, user: Any, data: Any = None) -> None:
-        super().__init__(data)
-        self.user = user
-        # Who may launch by a setting neither plans crawls nor reaches the public servers.
-        self.plans, self.propagates = may(user, Action.ADMINISTER), may(user, Action.PROPAGATE)
-        self.projects = Project.objects.all()
-        self.documents = documents_for(user, Action.LAUNCH).order_by("sheet__title", "pk")
-        if scope_of_person(user, Action.LAUNCH) is not Everywhere.ALL:
-            theirs = self.documents.order_by().values("sheet__project")
-            self.projects = self.projects.filter(pk__in=theirs)
-            self.fields["what"].choices = [(ALL, "All documents I may launch"), *_WHAT[1:]]
-        self.fields["project"] = forms.ModelChoiceField(self.projects, label="Project", required=False)
-        self.listed: list[Document] = list(self.documents[:_LISTED])
-        choices = [(document.pk, document.title) for document in self.documents]
-        self.fields["doc"] = forms.TypedMultipleChoiceField(
-            label="Documents", choices=choices, coerce=int, required=False
-        )
-        self.not_listed = len(choices) - len(self.listed)
-
-    def clean(self) -> dict[str, Any]:
-        cleaned = super().clean() or {}
-        if cleaned.get("what") == PROJECT and not cleaned.get("project") and "project" not in self.errors:
-            self.add_error("project", "Choose the project to crawl")
-        if cleaned.get("what") == CHOSEN and not cleaned.get("doc") and "doc" not in self.errors:
-            self.add_error("doc", "Choose at least one document")
-        return cleaned
+from ..schedules import ALL, CHOSEN, POINT, PROJECT, VIEW
+from .launch_form import PREVIEW, LaunchForm
+from .when import AT, NOW, moment_of, plan_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,29 +28,20 @@ class Scope:
 
     documents: int = 0  # that would be crawled
     points: int = 0
+    pages: int = 0  # that failed last time, when only those are wanted
     inactive: int = 0
     busy: int = 0
     crawling: list[tuple[int, int]] = field(default_factory=list)  # run, how many of them it crawls
 
 
-def doc_ids_of(form: LaunchForm, values: dict[str, Any]) -> list[int] | None:
-    """None means all documents, as intake understands it."""
-    if values.get("what") == PROJECT and values.get("project"):
-        return list(form.documents.filter(sheet__project=values["project"]).values_list("pk", flat=True))
-    if values.get("what") == CHOSEN:
-        return list(values.get("doc") or [])
-    if values.get("what") == PROJECT:
-        return []
-    everything = scope_of_person(form.user, Action.LAUNCH) is Everywhere.ALL
-    return None if everything else list(form.documents.values_list("pk", flat=True))
-
-
-def scope_of(doc_ids: list[int] | None) -> Scope:
-    counts = intake.scope(doc_ids)
+def scope_of(form: LaunchForm) -> Scope:
+    values = form.cleaned_data
+    counts = intake.scope(form.doc_ids(values), form.choice(values))
     busy = list(counts["busy"])
     return Scope(
         documents=counts["documents"],
         points=counts["points"],
+        pages=counts["pages"],
         inactive=counts["inactive"],
         busy=len(busy),
         crawling=runs_crawling(busy) if busy else [],
@@ -132,16 +59,20 @@ def launch(request: HttpRequest) -> HttpResponse:
 def _counted(request: HttpRequest, form: LaunchForm) -> HttpResponse:
     """The form with the effect of the present choice; nothing is launched, and half a choice is no error yet."""
     form.is_valid()
-    scope = scope_of(doc_ids_of(form, form.cleaned_data))
+    scope = scope_of(form)
     form.errors.clear()
     template = "crawler/launch_scope.html" if "HX-Request" in request.headers else "crawler/launch.html"
     return render(request, template, _context(form, scope))
 
 
+_NAMED = {"crawl_point": POINT, "doc": CHOSEN, "view": VIEW, "project": PROJECT}
+
+
 def _asked(request: HttpRequest) -> Any:
-    """The choice in the address: ?doc=5 ticks a document; the rest has the values of a polite first try."""
+    """The choice in the address: ?doc=5 ticks a document, ?crawl_point=7 means that one alone, ?only=failed how; the
+    rest has the values of a polite first try."""
     data = request.GET.copy()
-    data.setdefault("what", CHOSEN if "doc" in data else PROJECT if data.get("project") else ALL)
+    data.setdefault("what", next((what for name, what in _NAMED.items() if data.get(name)), ALL))
     data.setdefault("speed", options.speed())
     data.setdefault("when", NOW)
     data.setdefault("at", "02:00")
@@ -156,18 +87,22 @@ def _launch(request: HttpRequest) -> HttpResponse:
         return _counted(request, form)
     if form.is_valid():
         values = form.cleaned_data
+        if values["only"] == PREVIEW:
+            return _preview(request, form)
         values["propagate_after"] = values["propagate_after"] and form.propagates
         if (values.get("when") or NOW) != NOW:
             require(request.user, Action.ADMINISTER)
-            return _planned(request, values)
+            return _planned(request, form)
         try:
-            run = schedules.launch(doc_ids_of(form, values), by=request.user.get_username(), **_options(values))
+            run = schedules.launch(
+                form.doc_ids(values), by=request.user.get_username(), choice=form.choice(values), **_options(values)
+            )
         except (NothingToCrawl, AllBusy) as refusal:
-            form.add_error("what", str(refusal))
+            form.add_error("only" if form.choice(values).only else "what", str(refusal))
         else:
             schedules.begin(run, timezone.now())
             return redirect("run", run.pk)
-    context = _context(form, scope_of(doc_ids_of(form, form.cleaned_data)))
+    context = _context(form, scope_of(form))
     return render(request, "crawler/launch.html", context, status=422)
 
 
@@ -181,14 +116,32 @@ def _options(values: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _planned(request: HttpRequest, values: dict[str, Any]) -> HttpResponse:
+def _preview(request: HttpRequest, form: LaunchForm) -> HttpResponse:
+    """Of the one document chosen, or of the one crawl point."""
+    document = form.one_document(form.cleaned_data)
+    assert document is not None  # else the form was not valid
+    snapshot = intake.snapshot_of(document)
+    wanted = form.choice(form.cleaned_data).point_id
+    points = tuple(point for point in snapshot.points if wanted in (None, point.id))
+    if not points:
+        form.add_error("what", intake.NO_SUCH_POINT)
+        return render(request, "crawler/launch.html", _context(form, scope_of(form)), status=422)
+    row = rows.ask(replace(snapshot, points=points), request.user.get_username(), {})
+    return redirect("preview", document.pk, row.pk)
+
+
+def _planned(request: HttpRequest, form: LaunchForm) -> HttpResponse:
     """Keeps the launch for later."""
-    now = timezone.now()
+    values, now = form.cleaned_data, timezone.now()
+    choice = form.choice(values)
     once = values["when"] == AT
     schedule = Schedule(
         what=values["what"],
         project_id=values["project"].pk if values["what"] == PROJECT else None,
-        doc_ids=sorted(values["doc"]) if values["what"] == CHOSEN else [],
+        view_id=values["view"].pk if values["what"] == VIEW else None,
+        doc_ids=sorted(form.doc_ids(values) or ()) if values["what"] in (CHOSEN, POINT) else [],
+        point_id=choice.point_id,
+        only=choice.only,  # a group of errors is retried now: it is of the last run
         every=Every.ONCE if once else values["when"],
         weekdays=sorted(values["weekday"]),
         monthday=values["monthday"] or 1,
@@ -204,6 +157,11 @@ def _planned(request: HttpRequest, values: dict[str, Any]) -> HttpResponse:
     return redirect("schedules")
 
 
+def _absent(form: LaunchForm, views: list[Any]) -> set[str]:
+    """Choices with nothing to choose from."""
+    return ({POINT} if form.point is None else set()) | (set() if views else {VIEW})
+
+
 def _context(form: LaunchForm, scope: Scope) -> dict[str, Any]:
     chosen = {str(value) for value in form["doc"].value() or []}
     values = getattr(form, "cleaned_data", {})
@@ -212,10 +170,13 @@ def _context(form: LaunchForm, scope: Scope) -> dict[str, Any]:
         "form": form,
         "scope": scope,
         "plan": plan,
+        "preview": form.one_document(values) if values.get("only") == PREVIEW else None,
         "next_at": next_at,
         "silence": quiet.silence(timezone.now()) if not plan else None,
         "zone": schedules.zone_name(),
         "projects": list(form.projects),
+        "views": (views := list(form.views)),
+        "whats": [box for box in form["what"] if box.data["value"] not in _absent(form, views)],
         "listed": [(document, str(document.pk) in chosen) for document in form.listed],
         "not_listed": form.not_listed,
         "problems": [(f"id_{name}", message) for name, errors in form.errors.items() for message in errors],

@@ -6,8 +6,9 @@ from django.core.paginator import Page, Paginator
 from django.http import HttpRequest
 
 from ..models import Run
+from ..queries import counted
 from ..queries.counts import Docs, Tallies, excursions_of, tallies
-from ..queries.ledger import CHANGED, NEW, Filter, Row, outcomes, rows_of, with_parents
+from ..queries.ledger import CHANGED, NEW, Filter, Row, outcomes, with_parents
 from ..values import REASONS
 from .run import COUNTED_DOCUMENTS
 from .scope import number_in, page_size
@@ -28,11 +29,16 @@ def asked_of(request: HttpRequest) -> Filter:
         site=request.GET.get("site", "")[:2048],
         fresh=fresh if (fresh := request.GET.get("fresh", "")) in (NEW, CHANGED) else "",
         sort=request.GET.get("sort", ""),
+        point=number_in(request, "point"),
+        rule=request.GET.get("rule", "")[:500],
     )
 
 
 def listed(request: HttpRequest, run: Run, docs: Docs, asked: Filter) -> tuple[Page[Row], list[Row]]:
-    return page_of(request, rows_of(run, docs, asked))
+    found, too_long = counted.listed(run, docs, asked)
+    page, rows = page_of(request, found)
+    page.unsorted = too_long  # type: ignore[attr-defined]
+    return page, rows
 
 
 def page_of(request: HttpRequest, found: Any) -> tuple[Page[Row], list[Row]]:

@@ -3,6 +3,7 @@
 import hashlib
 from dataclasses import dataclass
 
+from django.core.cache import cache
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
@@ -12,12 +13,14 @@ from clearinghouse.access.templatetags.pieces import STATES
 
 from ..models import Excursion, Run, State
 from ..queries.counts import Docs, excursions_of, totals_by_state
+from ..queries.hosts import fetching_now
 from ..queries.runs import instances_of, last_event
 from .possible import SPEEDS, controls_of
 from .scope import may_control, run_or_404
 from .summary import document_rows, summary_of
 
 _QUARTER = 25
+MANY, SHARED_SECONDS = 500, 1
 _MOST_ROWS = 100
 
 
@@ -43,13 +46,30 @@ class Mark:
 
 
 def mark_of(run: Run, docs: Docs) -> Mark:
-    """Counters and states: a document may end without any counter moving."""
+    """Counters, states and what is being fetched: a document may end without any counter moving.
+
+    Of a run over very many documents it may be a second old: its viewers share the sums.
+    """
+    scope = "all" if docs is None else hash(frozenset(docs))
+    key = f"live:{run.pk}:{run.created_at:%s}:{run.state}:{run.control}:{run.speed}:{scope}"
+    mark: Mark | None = cache.get(key)
+    if mark is None:
+        mark, documents = _mark(run, docs)
+        if documents > MANY:
+            cache.set(key, mark, SHARED_SECONDS)
+    return mark
+
+
+def _mark(run: Run, docs: Docs) -> tuple[Mark, int]:
+    """And over how many documents."""
     by_state = totals_by_state(run, docs)
-    seen = (run.state, run.control, run.speed, sorted(by_state.items()), last_event(run))
+    now = fetching_now(run, docs) if run.state == State.RUNNING else None
+    seen = (run.state, run.control, run.speed, sorted(by_state.items()), last_event(run), now)
     digest = hashlib.sha256(repr(seen).encode()).hexdigest()[:12]
     done, wanted = (sum(getattr(one, name) for one in by_state.values()) for name in ("done", "wanted"))
     percent = 100 * done // wanted if wanted else 0
-    return Mark(run.state, percent // _QUARTER, any(one.failed for one in by_state.values()), digest)
+    mark = Mark(run.state, percent // _QUARTER, any(one.failed for one in by_state.values()), digest)
+    return mark, sum(one.documents for one in by_state.values())
 
 
 def milestone(before: Mark | None, after: Mark) -> str:
@@ -95,7 +115,8 @@ def live(request: HttpRequest, run_id: int) -> HttpResponse:
 
 def _asked_rows(request: HttpRequest, run: Run, docs: Docs) -> list[Excursion]:
     """The documents the page shows now, so that rows neither move nor appear under the reader."""
-    ids = [int(text) for text in request.GET.get("rows", "").split(",") if text.isascii() and text.isdigit()]
+    words = request.GET.get("rows", "").split(",")
+    ids = [int(text) for text in words if text.isascii() and text.isdigit() and len(text) < 19]
     if not ids:
         return []
     rows = excursions_of(run, docs).filter(pk__in=ids[:_MOST_ROWS])

@@ -1,17 +1,22 @@
 """Settings for administrators: workers and queue, system status, the error log. Shows; changes nothing."""
 
+from datetime import timedelta
+
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from clearinghouse import queues
 from clearinghouse.access.context import address_named
 from clearinghouse.access.policies import Action, require
+from clearinghouse.access.queue_pages import may_see_queues
 
 from ..queries import machines
 
 _PER_PAGE = 20
+PERIODS = (("", "All time"), ("1", "The last day"), ("7", "7 days"), ("30", "30 days"))
 
 
 @require_safe
@@ -25,7 +30,7 @@ def workers(request: HttpRequest) -> HttpResponse:
         "queues": [(name, queues.waiting(name), queues.idle_workers(name)) for name in queues.NAMES],
         "waiting": machines.waiting_excursions(),
         "silent": machines.live_without_beat(),
-        "dashboard": address_named("django_rq:home") if request.user.is_superuser else "",
+        "dashboard": address_named("django_rq:home") if may_see_queues(request.user) else "",
     }
     return render(request, "settings/workers.html", context)
 
@@ -33,7 +38,10 @@ def workers(request: HttpRequest) -> HttpResponse:
 @require_safe
 def status(request: HttpRequest) -> HttpResponse:
     require(request.user, Action.ADMINISTER)
-    facts = [*machines.databases(), machines.redis_fact(), machines.disk()]
+    facts = [
+        *machines.databases(), machines.schema(), machines.redis_fact(), machines.workers_fact(), machines.tick_fact(),
+        machines.disk(), machines.clock(),
+    ]  # fmt: skip
     context = {"facts": facts, "versions": machines.versions(), "bad": sum(not fact.good for fact in facts)}
     return render(request, "settings/status.html", context)
 
@@ -41,6 +49,16 @@ def status(request: HttpRequest) -> HttpResponse:
 @require_safe
 def error_log(request: HttpRequest) -> HttpResponse:
     require(request.user, Action.ADMINISTER)
-    page = Paginator(machines.faults(), _PER_PAGE).get_page(request.GET.get("page"))
-    rows = [(fault, machines.last_line(fault)) for fault in page.object_list]
-    return render(request, "settings/error_log.html", {"page": page, "rows": rows})
+    text = request.GET.get("q", "").replace("\x00", "").strip()[:200]
+    days = request.GET.get("days", "")
+    days = days if days in dict(PERIODS) else ""
+    since = timezone.now() - timedelta(days=int(days)) if days else None
+    page = Paginator(machines.faults(text, since), _PER_PAGE).get_page(request.GET.get("page"))
+    context = {
+        "page": page,
+        "rows": [(fault, machines.last_line(fault)) for fault in page.object_list],
+        "text": text,
+        "days": days,
+        "periods": PERIODS,
+    }
+    return render(request, "settings/error_log.html", context)

@@ -80,7 +80,8 @@ def _row(project: Project, hook: Webhook | None, calls: dict[int, list[WebhookCa
 
 def _save(request: HttpRequest) -> HttpResponse:
     number = request.POST.get("project", "")
-    project = Project.objects.filter(pk=int(number)).first() if number.isascii() and number.isdigit() else None
+    known = number.isascii() and number.isdigit() and len(number) < 10
+    project = Project.objects.filter(pk=int(number)).first() if known else None
     if project is None:
         raise Http404("No such project")
     problem = notices.set_webhook(project, request.POST.get("url", "").strip(), request.user.get_username())

@@ -17,6 +17,7 @@ from clearinghouse.library.models import Project
 
 from .. import quiet, schedules
 from ..models import Schedule
+from ..narrowing import ONLY_FAILED, ONLY_NEW
 from ..policy.timetable import WEEKDAYS, sentence
 from ..queries.counts import Docs
 from ..queries.plans import Planned, documents_with_points, pages_of
@@ -65,16 +66,23 @@ def _plan(
         for doc_id, project in everything.items()
         if schedule.what == schedules.ALL
         or (schedule.what == schedules.PROJECT and project == schedule.project_id)
-        or (schedule.what == schedules.CHOSEN and doc_id in schedule.doc_ids)
+        or (schedule.what in (schedules.CHOSEN, schedules.POINT) and doc_id in schedule.doc_ids)
     }
+    if schedule.what == schedules.VIEW:
+        chosen = everything.keys() & set(schedules.doc_ids_of(schedule) or ())
     seen = chosen if docs is None else chosen & docs
     what = {
         schedules.ALL: "All active documents",
         schedules.PROJECT: f"Project {names.get(schedule.project_id or 0, '(deleted)')}",
         schedules.CHOSEN: "Chosen documents",
-    }[schedule.what]
+        schedules.VIEW: "Saved view",
+        schedules.POINT: "One crawl point",
+    }[schedule.what] + _ONLY[schedule.only]
     planned = Planned(len(seen), sum(pages.get(doc_id, 0) for doc_id in seen))
     return Plan(schedule, what, said_of(schedule), planned)
+
+
+_ONLY = {"": "", ONLY_FAILED: ", only pages that failed last time", ONLY_NEW: ", only what is new or changed"}
 
 
 def said_of(schedule: Schedule) -> str:

@@ -19,6 +19,7 @@ from ..queries.counts import Docs, Totals, tallies, totals
 from ..queries.findings import counts_of
 from ..queries.runs import (
     TABS,
+    cause_of,
     documents_by_tab,
     documents_of,
     faults_of,
@@ -103,7 +104,7 @@ def tab_frame(request: HttpRequest, run_id: int, tab: str) -> tuple[Run, Docs, d
     divided = tallies(run, docs)
     context |= {
         "tallies": divided,
-        "state_word": state_word(run, divided.reasons),
+        "state_word": state_word(run, divided.reasons, cause_of(run)),
         "verdict": verdict(run, sums, 0, context["now"], aftermath_of(run, docs, sums)),
     }
     return run, docs, context
@@ -153,6 +154,7 @@ def _documents(request: HttpRequest, run: Run, docs: Docs) -> dict[str, Any]:
         "sort": sort,
         "page": page,
         "rows": listed,
+        "row_commands": run.state in OPEN_STATES and may(request.user, Action.CONTROL),
         "row_ids": ",".join(str(row["excursion"].pk) for row in listed),
         "all_documents": sum(groups.values()),
     }

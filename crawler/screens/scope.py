@@ -41,6 +41,11 @@ def may_control(request: HttpRequest, run: Run) -> bool:
     return mine is None or not excursions_of(run).exclude(doc_id__in=mine).exists()
 
 
+def may_control_document(request: HttpRequest, doc_id: int) -> bool:
+    mine = doc_ids_for(request.user, Action.CONTROL) if may(request.user, Action.CONTROL) else set()
+    return mine is None or doc_id in mine
+
+
 def page_size(request: HttpRequest) -> int:
     """Rows of a page of a list."""
     return chosen_size(request, _USUAL_ROWS)

@@ -5,23 +5,28 @@ from typing import Any
 from django.http import HttpRequest
 from django.urls import reverse
 
+from clearinghouse.access.policies import Action, may
+
 from ..models import Run
 from ..queries.counts import Docs, excursions_of
-from ..queries.failures import MOST, Chosen, Failures, Group, failures_of
+from ..queries.failures import MOST, Chosen, Failures, Group, failures_of, ids_of, seen_of
 from ..queries.ledger import Filter
+from ..queries.reports import error_trends
 from ..values import FAILED
 from .lists import asked_of, chips_of, choices_of, listed, page_of, tallies_for
 from .why import why_of
 
 _GROUPS_SHOWN = 100
+_NAMED = 50  # documents in an address; with more, all that have the group are meant
 
 
 def errors(request: HttpRequest, run: Run, docs: Docs, context: dict[str, Any]) -> dict[str, Any]:
     """Groups first; ?group= or a filter opens the list of addresses."""
     asked = asked_of(request).but(outcomes=(FAILED,))
-    failures = failures_of(run, docs, asked)
-    group = next((one for one in failures.groups if one.key == request.GET.get("group")), None)
-    listing = group is not None or request.GET.get("list") == "all" or _narrowed(asked)
+    wanted = request.GET.get("group", "")
+    listing = bool(wanted) or request.GET.get("list") == "all" or _narrowed(asked)
+    failures = failures_of(run, docs, asked) if wanted or not listing else Failures([], [], complete=True)
+    group = next((one for one in failures.groups if one.key == wanted), None)
     page, rows = _rows(request, run, docs, asked, group) if listing else (None, [])
     chips = chips_of(request, asked, tallies_for(run, docs, asked, context).failed)
     return (
@@ -32,6 +37,7 @@ def errors(request: HttpRequest, run: Run, docs: Docs, context: dict[str, Any]) 
             "listing": listing,
             "noun": "error",
             "chip_rows": [("fail-h", "Failed because", chips)] if chips else [],
+            "may_mark": may(request.user, Action.EDIT),
         }
         | why_of(request, run, docs, rows)
         | _grouped(run, docs, failures)
@@ -40,11 +46,14 @@ def errors(request: HttpRequest, run: Run, docs: Docs, context: dict[str, Any]) 
 
 
 def _narrowed(asked: Filter) -> bool:
-    return bool(asked.reasons or asked.text or asked.site or asked.depth is not None or asked.doc_id is not None)
+    narrow = asked.reasons or asked.text or asked.site or asked.rule
+    return bool(narrow) or any(one is not None for one in (asked.depth, asked.doc_id, asked.point))
 
 
 def _rows(request: HttpRequest, run: Run, docs: Docs, asked: Filter, group: Group | None) -> tuple[Any, Any]:
-    return listed(request, run, docs, asked) if group is None else page_of(request, Chosen(run, docs, group.ids))
+    if group is None:
+        return listed(request, run, docs, asked)
+    return page_of(request, Chosen(run, docs, ids_of(group, run, docs, asked)))
 
 
 def _grouped(run: Run, docs: Docs, failures: Failures) -> dict[str, Any]:
@@ -53,8 +62,19 @@ def _grouped(run: Run, docs: Docs, failures: Failures) -> dict[str, Any]:
     documents = {doc_id for group in (*shown, *solved) for doc_id in group.documents}
     titles = dict(excursions_of(run, docs).filter(doc_id__in=documents).values_list("doc_id", "title"))
     again = reverse("launch")
+    known, trends = seen_of(shown, docs), error_trends(docs, [group.digest for group in shown])
     return {
-        "groups": [(group, _titles(group, titles), _again(again, group)) for group in shown],
+        "groups": [
+            {
+                "group": group,
+                "titles": _titles(group, titles),
+                "again": _again(again, group),
+                "seen": known.get(group.digest, (group.first, group.last)),
+                "trend": trends.get(group.digest, []),
+            }
+            for group in shown
+        ],
+        "all_groups": len(failures.groups),
         "more_groups": len(failures.groups) - len(shown),
         "solved": [(group, _titles(group, titles)) for group in solved],
         "complete": failures.complete,
@@ -67,5 +87,7 @@ def _titles(group: Group, titles: dict[int, str]) -> list[str]:
 
 
 def _again(launch: str, group: Group) -> str:
-    """The launch form with the documents of the group chosen."""
-    return f"{launch}?" + "&".join(f"doc={doc_id}" for doc_id in sorted(group.documents)[:50])
+    """The launch form with the documents of the group chosen, for the pages that failed."""
+    few = sorted(group.documents) if len(group.documents) <= _NAMED else []
+    documents = "".join(f"&doc={doc_id}" for doc_id in few)
+    return f"{launch}?only=failed&group={group.key}{documents}"

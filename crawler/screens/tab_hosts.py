@@ -9,8 +9,11 @@ from django.core.paginator import Paginator
 from django.http import HttpRequest
 from django.urls import reverse
 
+from clearinghouse.access.policies import Action, may
+from clearinghouse.library.models import Document
+
 from ..models import Run
-from ..queries.counts import Docs
+from ..queries.counts import Docs, excursions_of
 from ..queries.sites import LEFT_REASONS, Group, by_site
 from .lists import choices_of
 from .scope import number_in, page_size
@@ -54,11 +57,22 @@ def hosts(request: HttpRequest, run: Run, docs: Docs, context: dict[str, Any]) -
     rows = [(group, [_cell(run, group, column, doc_id) for column in columns]) for group in page.object_list]
     return {
         "page": page,
+        "edits": _document_to_edit(request, run, docs, doc_id, context),
         "rows": rows,
         "columns": [(name, label) for name, label, _ in columns],
         "sort": sort,
         "doc_id": doc_id,
     } | choices_of(run, docs, context)
+
+
+def _document_to_edit(
+    request: HttpRequest, run: Run, docs: Docs, doc_id: int | None, context: dict[str, Any]
+) -> int | None:
+    """Add as crawl point and Exclude belong to one document: the one chosen, or the only one; None if not allowed."""
+    if doc_id is None and context["sums"].documents == 1:
+        doc_id = excursions_of(run, docs).values_list("doc_id", flat=True).first()
+    document = Document.objects.filter(pk=doc_id).first() if doc_id is not None else None
+    return document.pk if document and may(request.user, Action.EDIT, document) else None
 
 
 def _sorted(groups: list[Group], sort: str) -> list[Group]:

@@ -19,7 +19,9 @@ def settings(request: HttpRequest, run: Run, docs: Docs, context: dict[str, Any]
     rows = excursions_of(run, docs).order_by("title", "id").only("id", "doc_id", "title", "snapshot")
     size = COUNTED_DOCUMENTS if context["sums"].documents <= COUNTED_DOCUMENTS else page_size(request)
     page = Paginator(rows, size).get_page(request.GET.get("page"))
-    listed = [(row, _points(row.snapshot or {}), (row.snapshot or {}).get("excludes", [])) for row in page.object_list]
+    listed = [
+        (row, used_points(row.snapshot or {}), (row.snapshot or {}).get("excludes", [])) for row in page.object_list
+    ]
     return {
         "page": page,
         "listed": listed,
@@ -83,7 +85,7 @@ _OPTIONS = {
 }
 
 
-def _points(snapshot: dict[str, Any]) -> list[dict[str, Any]]:
+def used_points(snapshot: dict[str, Any]) -> list[dict[str, Any]]:
     """The crawl points as the run used them; neither user ID nor password is shown here."""
     return [
         {

@@ -6,13 +6,13 @@ from django.http import HttpRequest
 
 from ..models import Run
 from ..queries.counts import Docs, Tallies, Totals
-from ..queries.ledger import CHANGED, NEW, PAGE_OUTCOMES, Filter, rows_of
+from ..queries.ledger import CHANGED, NEW, PAGE_OUTCOMES, Filter
 from ..queries.pages import titles_of
+from ..queries.sites import new_pages
 from . import charts
 from .lists import asked_of, chips_of, choices_of, listed, tallies_for
 from .why import why_of
 
-COUNTED_PAGES = 50_000
 OUTCOME_LABELS = {
     "crawled": "New or changed",
     "unchanged": "Unchanged",
@@ -42,14 +42,14 @@ def pages(request: HttpRequest, run: Run, docs: Docs, context: dict[str, Any]) -
 
 
 def _kinds(run: Run, docs: Docs, sums: Totals) -> list[tuple[str, str, str, int]]:
-    """Chips: name, query, label, count. New and changed are told apart as long as counting them is cheap."""
-    kinds = [("", "", "All", sums.pages)]
-    if sums.crawled <= COUNTED_PAGES:
-        new = rows_of(run, docs, Filter(outcomes=("crawled",), fresh=NEW)).count()
-        kinds += [(NEW, "fresh=new", "New", new), (CHANGED, "fresh=changed", "Changed", sums.crawled - new)]
-    else:
-        kinds.append(("crawled", "outcome=crawled", "New or changed", sums.crawled))
-    return [*kinds, ("unchanged", "outcome=unchanged", "Unchanged", sums.unchanged)]
+    """Chips: name, query, label, count."""
+    new = new_pages(run, docs)
+    return [
+        ("", "", "All", sums.pages),
+        (NEW, "fresh=new", "New", new),
+        (CHANGED, "fresh=changed", "Changed", sums.crawled - new),
+        ("unchanged", "outcome=unchanged", "Unchanged", sums.unchanged),
+    ]
 
 
 def urls(request: HttpRequest, run: Run, docs: Docs, context: dict[str, Any]) -> dict[str, Any]:

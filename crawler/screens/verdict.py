@@ -16,16 +16,26 @@ PENDING = {"pause": "Pausing", "stop": "Stopping", "cancel": "Cancelling"}
 _LIMITS = {"page_limit": "maximum pages", "run_limit": "the run's limit"}
 
 
-def state_word(run: Run, reasons: dict[str, int] | None = None) -> str:
-    """The state in words, with what was asked meanwhile and which limit was met."""
+def state_word(run: Run, reasons: dict[str, int] | None = None, because: str = "") -> str:
+    """The state in words, with what was asked meanwhile, which limit was met, and why (`because`) if that is known."""
     if run.state == State.STOPPING:
         return "Cancelling" if run.control == "cancel" else ""
-    if run.state in OPEN_STATES and run.state != State.PAUSED:
+    if run.state in (State.PAUSED, State.INTERRUPTED):
+        return _HELD_WORDS[State(run.state)].format(because) if because else ""
+    if run.state in OPEN_STATES:
         return PENDING.get(run.control, "")
     if run.state == State.FINISHED_AT_LIMIT:
         met = [words for code, words in _LIMITS.items() if (reasons or {}).get(code)]
         return f"Finished at limit ({' and '.join(met)})" if met else ""
-    return ""
+    return _ENDED_WORDS.get(State(run.state), "")
+
+
+_HELD_WORDS = {State.PAUSED: "Paused ({})", State.INTERRUPTED: "Interrupted, resuming ({} time)"}
+_ENDED_WORDS = {
+    State.STOPPED: "Stopped (kept)",
+    State.CANCELLED: "Cancelled (discarded)",
+    State.FAILED: "Failed (a fault of ours)",
+}
 
 
 NOTHING = Aftermath()
@@ -77,7 +87,7 @@ def _attention(aftermath: Aftermath) -> SafeString | str:
 
 
 def _changed(aftermath: Aftermath) -> str:
-    if aftermath.since is None or aftermath.changed is None:
+    if aftermath.since is None:
         return ""
     return f", {plural(aftermath.changed, 'page')} changed since run {aftermath.since}"
 

@@ -14,6 +14,17 @@ CHECKS = {
     "deactivation": "Crawl point active", "run limit": "Limits of the run", "network": "Network address",
     "robots": "robots.txt", "maximum": "Maximum pages",
 }  # fmt: skip
+_PASSED = {
+    "address": "Can be read", "scheme": "Is http or https", "port": "Port allowed", "traps": "Not an endless address",
+    "root": "Begins with the root string", "exclude": "Not excluded", "nofollow": "Not held back by nofollow",
+    "depth": "Within the depth limit", "network": "Network address allowed", "robots": "robots.txt allows it",
+    "maximum": "Maximum pages not reached",
+}  # fmt: skip
+_STOPPED = {
+    "address": "Cannot be read", "scheme": "Is not http or https", "port": "Port not allowed",
+    "traps": "Looks endless", "exclude": "Excluded by", "nofollow": "Held back by nofollow",
+    "depth": "Beyond the depth limit", "network": "Network address not allowed", "robots": "robots.txt forbids it",
+}  # fmt: skip
 _WORDS = {"pass": "Pass", "stop": "Stop", "idle": "Not reached"}
 _DEPENDS = {"depth": "Depth depends on the page that links to it"}
 
@@ -44,26 +55,27 @@ def answer_of(found: Mapping[str, Any], line: str, doc_id: int | None = None) ->
     """For the templates."""
     reason = REASONS.get(found["reason"])
     if not line:
-        return {"sentence": "Enter an address to test", "kind": "info", "trace": [], "line": "", "url": ""} | {
-            "verdict": "", "reason": "", "code": "", "note": None
-        }  # fmt: skip
+        empty = dict.fromkeys(("line", "url", "text", "verdict", "reason", "code"), "")
+        return empty | {"sentence": "Enter an address to test", "kind": "info", "trace": [], "note": None}
     if found["verdict"] == "no":
         sentence, kind = f"No, because it {reason.sentence if reason else 'is refused'}", "bad"
     elif found["verdict"] == "yes":
-        sentence, kind = f"Yes, at depth {found['depth']}", "ok"
+        depth = found["depth"]
+        sentence, kind = f"Yes, at depth {depth} at most" if depth else "Yes, at depth 0: a crawl starts there", "ok"
     else:
         sentence, kind = "Yes, if a page within the depth limit links to it", "ok"
     return {
         "sentence": sentence, "kind": kind, "line": line, "url": found["url"], "verdict": found["verdict"],
         "reason": reason.label if reason else "", "code": found["reason"],
-        "trace": [_step(one, line, found["url"]) for one in found["trace"]],
+        "trace": (trace := [_step(one, line, found["url"]) for one in found["trace"]]),
+        "text": "\n".join([f"{found['url']}: {sentence}.", *(_plain(step) for step in trace)]),
         "note": _known(doc_id, found["url"]) if doc_id else None,
     }  # fmt: skip
 
 
 def _step(one: Mapping[str, Any], line: str, url: str) -> dict[str, Any]:
     check, result, detail = one["check"], one["result"], one["detail"]
-    label = CHECKS.get(check, str(check).replace("_", " "))
+    label = {"pass": _PASSED, "stop": _STOPPED}.get(result, CHECKS).get(check) or CHECKS.get(check, str(check))
     compared = compare(detail, url) if check == "root" and result == "stop" else None
     if check == "address" and result == "pass" and url != line:
         label = "Can be read. Canonical form"
@@ -76,6 +88,13 @@ def _step(one: Mapping[str, Any], line: str, url: str) -> dict[str, Any]:
     if compared:
         label, detail = f"Does not begin with the root string: character {compared.position} is", ""
     return {"result": result, "word": _WORDS.get(result, result), "label": label, "detail": detail, "cmp": compared}
+
+
+def _plain(step: Mapping[str, Any]) -> str:
+    detail = f": {step['detail']}" if step["detail"] else ""
+    if step["cmp"]:
+        detail = f" {step['cmp'].address[1] or 'missing'}, not {step['cmp'].root[1]}"
+    return f"{step['word']}: {step['label']}{detail}"
 
 
 def _known(doc_id: int, url: str) -> dict[str, Any] | None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.urls import reverse
 from django.views.decorators.http import require_POST
 
 from clearinghouse.access.policies import Action, document_or_404, documents_for
@@ -78,6 +79,8 @@ def _ask(
         "problems": [("id_answer", message) for message in dict.fromkeys(wrong)],
         "answer": request.POST.get("answer", ""),
         "documents": _targets(request, document) if question.document else [],
+        "action": reverse("crawl-points-bulk", args=[document.pk]),
+        "cancel": reverse("crawl-points", args=[document.pk]),
     }
     return render(request, "crawlpoints/bulk.html", context, status=422 if wrong else 200)
 
@@ -105,11 +108,12 @@ def _limit(request: HttpRequest, document: Document, chosen: list[CrawlPoint], w
     if not changed.count:
         messages.info(request, "Nothing to do: they have this limit already.")
         return _back(document, chosen)
-    label = QUESTIONS[wanted].label.lower()
+    return _offer(request, document, chosen, changed, limit_sentence(wanted, answer, changed.count))
+
+
+def limit_sentence(wanted: str, answer: str, count: int) -> str:
     value = answer if answer.strip("0") or wanted == "depth" else "no limit"
-    return _offer(
-        request, document, chosen, changed, f"Set {label} of {plural(changed.count, 'crawl point')} to {value}."
-    )
+    return f"Set {QUESTIONS[wanted].label.lower()} of {plural(count, 'crawl point')} to {value}."
 
 
 def _copy(request: HttpRequest, document: Document, chosen: list[CrawlPoint], wanted: str) -> HttpResponse:
@@ -119,6 +123,8 @@ def _copy(request: HttpRequest, document: Document, chosen: list[CrawlPoint], wa
         messages.warning(request, f"{sentence}. It was left alone.")
     if not changed.added:
         return _back(document, chosen)
+    if wanted == "copy" and any(point.password for point in chosen):
+        messages.info(request, f"Passwords are not copied. Enter them again in {target.title}.")
     word = "Moved" if wanted == "move" else "Copied"
     sentence = f"{word} {plural(len(changed.added), 'crawl point')} to {target.title}."
     return _offer(request, document, chosen, changed, sentence)

@@ -25,7 +25,7 @@ from .. import services
 from ..checks import Invalid, comparable_root, suggested_root, suggested_url
 from ..models import CrawlPoint
 from ..queries import patterns_of, points_of
-from . import conflict, sign_ins, tester, undo
+from . import conflict, hits, names, sign_ins, tester, undo
 from .forms import PointForm, excludes_initial, initial_of, opened_lines, starting
 
 TARGET = "dialog"
@@ -89,7 +89,9 @@ def _preview(request: HttpRequest, document: Document, point: CrawlPoint | None,
 
 
 _STAYS_HERE = {"password", "forget_password"}
-_LOOKS = {"test": tester.answer_for_form, "fetch": tester.visit_for_form, "sign_in": sign_ins.tried}
+_LOOKS = {
+    "test": tester.answer_for_form, "fetch": tester.visit_for_form, "sign_in": sign_ins.tried, "hits": hits.of_form,
+}  # fmt: skip
 
 
 def _repaired(data: QueryDict, wanted: str) -> QueryDict:
@@ -116,6 +118,7 @@ def _repaired(data: QueryDict, wanted: str) -> QueryDict:
 def _save(request: HttpRequest, document: Document, point: CrawlPoint | None, form: PointForm) -> HttpResponse:
     values = form.entries()
     values["excludes_opened"] = opened_lines(form.cleaned_data.get("excludes_opened", ""))
+    values["private_address"] = names.private_address_of(values["url"], point.url if point else "")
     if form.errors:  # a NUL in the text: nothing a person can type
         return _show(request, document, point, form, status=422)
     try:
@@ -227,9 +230,10 @@ def _repairs(form: PointForm, fixes: dict[str, str]) -> dict[str, SafeString]:
         '<button class="btn s" name="do" value="detect">Detect the form</button>{}',
         format_html(' <span class="small err-text" role="alert">{}</span>', problem) if problem else "",
     )
-    folder = fixes.get("root") or suggested_root(url)
-    if folder and folder != root:
-        made["root"] = _button("use_root", f"Use {folder}")
+    if "root" in fixes:
+        made["root"] = _button("use_root", f"Use {fixes['root']}")
+    elif (folder := suggested_root(url)) and folder != root:
+        made["root"] = _button("use_root", f"Use this folder, {folder}")
     return made
 
 

@@ -1,4 +1,4 @@
-"""The Document Navigator and the page of one document."""
+"""The Document Navigator."""
 
 from typing import Any
 
@@ -12,21 +12,17 @@ from django.views.decorators.http import require_POST, require_safe
 
 from clearinghouse.access.policies import Action, document_or_404, may, require
 from clearinghouse.access.views import page_size
-from clearinghouse.audit.queries import history_of_document
-from clearinghouse.library.models import Assignment
 
 from .. import saved_views
 from ..checks import Invalid
-from ..queries import excludes_of, points_of
 from . import navigator
-from .facts import mark_of, newest_of, running_of, trends
 from .navigator import SIZES, VIEWS, Asked, DocumentRow
 from .spreadsheet import csv_answer
-from .tables import DocumentTable
+from .tables import DocumentTable, Ordered
 
 LAST_LIST = "navigator"  # session key: the query string of the list, for Done
 COMMANDS = {
-    "points": "crawl-points", "excludes": "exclude-urls", "runs": "document", "preview": "previews",
+    "points": "crawl-points", "excludes": "exclude-urls", "runs": "document-runs", "preview": "previews",
     "request": "request-crawl",
 }  # fmt: skip
 CSV_HEAD = (
@@ -59,6 +55,7 @@ def documents(request: HttpRequest) -> HttpResponse:
             for one in saved_views.views_of(request.user)
         ],
         "query": _plain_query(request),
+        "among": _among(request, asked),
         "may_import": may(request.user, Action.ADMINISTER),
         "may_request": may(request.user, Action.REQUEST),
     } | navigator.choices(everything)
@@ -70,8 +67,8 @@ def _table(request: HttpRequest, rows: list[DocumentRow], asked: Asked) -> Docum
     for row in rows:
         row.selected = str(row.id) == asked.selected
     sort = request.GET.get("sort", "")
-    known = sort.removeprefix("-") in DocumentTable.base_columns
-    table = DocumentTable(rows, order_by=sort if known else "title", request=request)
+    sort = sort if sort.removeprefix("-") in navigator.SORTS else "title"
+    table = DocumentTable(Ordered(navigator.in_order(rows, sort)), order_by=sort)
     table.caption = f"{VIEWS[asked.view]}. Choose one, then a command of the group Document."
     size = request.GET.get("rows", "")
     per_page = int(size) if size in {str(one) for one in SIZES} else page_size(request, SIZES[0])
@@ -103,6 +100,15 @@ def _plain_query(request: HttpRequest) -> str:
     for name in saved_views.NOT_KEPT:
         query.pop(name, None)
     return query.urlencode()
+
+
+def _among(request: HttpRequest, asked: Asked) -> str:
+    """For All crawl points: the same documents, also when the view was not named in the address."""
+    query = request.GET.copy()
+    for name in (*saved_views.NOT_KEPT, "sort", "rows"):
+        query.pop(name, None)
+    query["view"] = asked.view
+    return query.urlencode() if asked.filtered or asked.view != "all" else ""
 
 
 @require_POST
@@ -153,8 +159,7 @@ def choose(request: HttpRequest) -> HttpResponse:
         query = request.session.get(LAST_LIST, "")
         return redirect(f"{reverse('documents')}{'?' if query else ''}{query}")
     document = document_or_404(request.user, int(chosen))
-    anchor = "#runs" if name == "document" else ""
-    return redirect(reverse(name, args=[document.pk]) + anchor)
+    return redirect(name, document.pk)
 
 
 @require_safe
@@ -171,27 +176,3 @@ def _line(row: DocumentRow) -> list[Any]:
     at = last.at.isoformat(timespec="seconds") if last and last.at else ""
     crawl = (at, last.state, last.pages, last.errors) if last else ("", "", "", "")
     return [row.id, row.title, row.project, row.status, row.assigned, row.active, row.all, *crawl]
-
-
-@require_safe
-def document(request: HttpRequest, doc_id: int) -> HttpResponse:
-    """What is known of one document, and its runs."""
-    found = document_or_404(request.user, doc_id)
-    people = Assignment.objects.filter(document=found).order_by("person__username")
-    runs = [row | {"pages": row["crawled"] + row["unchanged"]} for row in newest_of(found.pk)]
-    points = list(points_of(found).values_list("active", flat=True))
-    context = {
-        "document": found,
-        "people": list(people.values_list("person__username", flat=True)),
-        "points": len(points),
-        "active_points": sum(1 for active in points if active),
-        "excludes": excludes_of(found).count(),
-        "runs": runs,
-        "running": (running := running_of(found.pk)),
-        "mark": mark_of(running),
-        "trend": trends([found.pk]).get(found.pk),
-        "history": history_of_document(found.pk)[:20],
-        "may_edit": may(request.user, Action.EDIT, found),
-        "list_url": list_url(request, found.pk),
-    }
-    return render(request, "crawlpoints/document.html", context)

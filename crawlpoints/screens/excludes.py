@@ -89,6 +89,7 @@ def _show(
         "back": "list",
         "seen": seen,
         "running": facts.running_of(document.pk),
+        "runs_seen": may(request.user, Action.VIEW_RUNS, document),
     }
     return render(request, "crawlpoints/excludes.html", context, status=status)
 
@@ -98,7 +99,8 @@ def delete(request: HttpRequest, doc_id: int) -> HttpResponse:
     document = document_or_404(request.user, doc_id, Action.EDIT)
     undo.forget(request)
     text = request.POST.get("exclude", "")
-    exclude = excludes_of(document).filter(pk=int(text)).first() if text.isascii() and text.isdigit() else None
+    known = text.isascii() and text.isdigit() and len(text) < 10
+    exclude = excludes_of(document).filter(pk=int(text)).first() if known else None
     if exclude is not None:
         services.delete_exclude_url(exclude)
         undo.offer(request, "exclude", document.pk, [exclude.pk], f"Deleted exclude URL {exclude.pattern}.")

@@ -3,7 +3,7 @@
 A constant number of queries, however many documents are shown.
 """
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -38,6 +38,7 @@ class PointCrawls:
     errors: int
     trend: list[int] = field(default_factory=list)
     failing_runs: int = 0  # runs in a row, counted from the newest, with errors and no page
+    listed: frozenset[str] = frozenset()  # of pages and errors, those that the ledger can list for one crawl point
 
 
 def last_crawls(doc_ids: Collection[int] | None = None) -> dict[int, LastCrawl]:
@@ -78,27 +79,59 @@ def mark_of(running: Excursion | None) -> str:
     return f"{running.pk}.{running.state}." + ".".join(str(number) for number in counters)
 
 
+_TOLD = ("id", "doc_id", "run_id", "state", "finished_at", "crawled", "unchanged", "failed", "tallies")
+
+
 def newest_of(doc_id: int) -> list[dict[str, Any]]:
     """The last ended excursions of a document, newest first, with what each says of its crawl points."""
     ended = Excursion.objects.filter(doc_id=doc_id, state__in=ENDED).order_by("-id")
-    columns = ("id", "run_id", "state", "finished_at", "crawled", "unchanged", "failed", "tallies")
-    return [dict(row) for row in ended.values(*columns)[:RUNS_SHOWN]]
+    return [dict(row) for row in ended.values(*_TOLD)[:RUNS_SHOWN]]
 
 
-def point_crawls(excursions: Iterable[dict[str, Any]], point_id: int) -> PointCrawls | None:
+def newest_by_document(doc_ids: Collection[int]) -> dict[int, list[dict[str, Any]]]:
+    """The same for several documents, one query; documents never crawled are missing."""
+    ended = Excursion.objects.filter(state__in=ENDED, doc_id__in=doc_ids)
+    place = Window(RowNumber(), partition_by=F("doc_id"), order_by=F("id").desc())
+    found: dict[int, list[dict[str, Any]]] = {}
+    rows = ended.annotate(place=place).filter(place__lte=RUNS_SHOWN).order_by("doc_id", "-id")
+    for row in rows.values(*_TOLD):
+        found.setdefault(row["doc_id"], []).append(dict(row))
+    return found
+
+
+def failing_points() -> set[int]:
+    """Crawl points that brought errors and no page when their document was crawled last."""
+    newest = Excursion.objects.filter(state__in=ENDED).values("doc_id").annotate(last=Max("id")).order_by()
+    rows = Excursion.objects.filter(pk__in=newest.values("last"), failed__gt=0).values_list("tallies", flat=True)
+    counted = (item for tallies in rows for item in ((tallies or {}).get("point") or {}).items())
+    return {int(point) for point, count in counted if _failed(count)}
+
+
+def _failed(count: Mapping[str, int]) -> bool:
+    return bool(count.get("errors")) and not count.get("pages")
+
+
+def point_crawls(excursions: Sequence[dict[str, Any]], point_id: int) -> PointCrawls | None:
     """Of one crawl point; None when no run counted anything for it."""
     counts = [((row["tallies"] or {}).get("point") or {}).get(str(point_id)) for row in excursions]
     known = [count for count in counts if count]
     if not known:
         return None
     failing = 0
-    for count in known:
-        if count.get("pages", 0) or not count.get("errors", 0):
+    for count in counts:
+        if not count or not _failed(count):
             break
         failing += 1
     trend = [count.get("pages", 0) for count in reversed(known)]
     newest = counts[0] or {}
-    return PointCrawls(newest.get("pages", 0), newest.get("errors", 0), trend, failing)
+    return PointCrawls(newest.get("pages", 0), newest.get("errors", 0), trend, failing, _listed(excursions[0]))
+
+
+def _listed(excursion: Mapping[str, Any]) -> frozenset[str]:
+    """A page that two crawl points reach counts for both; the ledger names only the nearer one."""
+    counted = ((excursion["tallies"] or {}).get("point") or {}).values()
+    whole = {"pages": excursion["crawled"] + excursion["unchanged"], "errors": excursion["failed"]}
+    return frozenset(name for name, all_ in whole.items() if sum(one.get(name, 0) for one in counted) == all_)
 
 
 def matches_of_excludes(excursion_id: int) -> dict[str, int]:

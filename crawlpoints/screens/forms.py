@@ -144,7 +144,8 @@ def initial_of(point: CrawlPoint, patterns: list[str]) -> dict[str, Any]:
 
 def starting() -> dict[str, Any]:
     """What a new crawl point begins with; the limits are chosen by the administrators."""
-    return STARTING | {"depth": options.number(options.DEPTH), "max_pages": options.number(options.MAX_PAGES) or ""}
+    limits = options.starting_limits()
+    return STARTING | limits | {"max_pages": limits["max_pages"] or ""}
 
 
 def excludes_initial(patterns: list[str]) -> dict[str, str]:

@@ -7,15 +7,18 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from clearinghouse.access.policies import document_or_404
+from clearinghouse.access.policies import Action, document_or_404, may, sees_logins
 from clearinghouse.audit.models import Entry
-from clearinghouse.audit.queries import history_of_document
+from clearinghouse.audit.queries import history_of_document, without_login
 
 from ..importing import shown_value
 from .forms import LABELS
 
 ROWS = 50
-KINDS = {"": "Everything", "crawlpoint": "Crawl points", "excludeurl": "Exclude URLs", "document": "The document"}
+KINDS = {
+    "": "Everything", "crawlpoint": "Crawl points", "excludeurl": "Exclude URLs", "documentnote": "Notes",
+    "document": "The document",
+}  # fmt: skip
 _NAMES = LABELS | {"password": "Password", "has_saved_pw": "Password saved", "typed": "Typed as URL"}
 
 
@@ -30,18 +33,22 @@ def history(request: HttpRequest, doc_id: int) -> HttpResponse:
     if point.isascii() and point.isdigit() and len(point) < 10:
         entries = entries.filter(kind="crawlpoint", thing_id=int(point))
     page = Paginator(entries, ROWS).get_page(request.GET.get("page"))
+    logins = sees_logins(request.user)
     context = {
         "document": document,
+        "runs_seen": may(request.user, Action.VIEW_RUNS, document),
         "page": page,
-        "rows": [{"entry": entry, "changes": changes_of(entry)} for entry in page.object_list],
+        "rows": [{"entry": entry, "changes": changes_of(entry, logins)} for entry in page.object_list],
         "kinds": [{"code": code, "label": label, "current": code == kind} for code, label in KINDS.items()],
     }
     return render(request, "crawlpoints/history.html", context)
 
 
-def changes_of(entry: Entry) -> list[tuple[str, str, str]]:
+def changes_of(entry: Entry, logins: bool = True) -> list[tuple[str, str, str]]:
     """Label, before, after of what differs; a thing that was added has nothing before."""
     before, after = dict(entry.before or {}), dict(entry.after or {})
+    if not logins:
+        before, after = without_login(before), without_login(after)
     if not before:
         return []
     names = [name for name in {**before, **after} if name in after and before.get(name) != after.get(name)]

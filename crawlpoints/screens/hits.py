@@ -2,13 +2,20 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from clearinghouse.addresses import Refusal
 from clearinghouse.addresses.patterns import compile_exclude
-from crawler.models import LedgerEntry, PageHead, PageVersion
+from clearinghouse.library.models import Document
+from crawler.models import Excursion, Message, MessageState, PageHead, PageVersion
+
+from ..checks import exclude_lines
+from ..models import CrawlPoint
+from .forms import opened_lines
 
 MOST = 50_000  # addresses that are looked at
 SHOWN = 20
+LINES = 20  # of the dialog, looked at in one go
 
 
 @dataclass(slots=True)
@@ -25,6 +32,14 @@ class Preview:
     lines: list[Hits]
     looked_at: int
     complete: bool
+
+
+def of_form(document: Document, point: CrawlPoint | None, entries: dict[str, Any], _: str) -> dict[str, Any]:
+    """For the lines of the dialog that are new, or for all when none is."""
+    lines = exclude_lines(entries.get("excludes", ""))
+    opened = set(opened_lines(entries.get("excludes_opened", "")))
+    wanted = [line for line in lines if line not in opened] or lines
+    return {"hits": preview(document.pk, wanted[:LINES])}
 
 
 def preview(doc_id: int, lines: Sequence[str]) -> Preview:
@@ -55,5 +70,6 @@ def _stored(doc_id: int) -> list[str]:
 
 
 def _queued(doc_id: int) -> list[str]:
-    rows = LedgerEntry.objects.filter(excursion__doc_id=doc_id, excursion__unfinished=True, outcome="queued")
+    running = Excursion.objects.filter(doc_id=doc_id, unfinished=True)
+    rows = Message.objects.filter(excursion__in=running).exclude(state=MessageState.DONE)
     return list(rows.order_by("id").values_list("url", flat=True)[:MOST])

@@ -3,13 +3,14 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from operator import attrgetter
 from typing import Any
 
 from django.http import QueryDict
 from django.utils import timezone
 
 from clearinghouse.access.models import Role
-from clearinghouse.access.policies import Action, documents_for, role_of
+from clearinghouse.access.policies import Action, doc_ids_for, documents_for, role_of
 from clearinghouse.library.models import Assignment
 
 from ..queries import counts_by_document, documents_with_text
@@ -25,6 +26,10 @@ VIEWS = {
     "old": "Not crawled for 90 days",
     "empty": "No crawl points",
 }
+SORTS = {
+    "title": "title_key", "project": "project", "assigned": "assigned", "points": "points_key", "last": "last_key",
+    "pages": "pages_key", "errors": "errors_key",
+}  # fmt: skip
 _EPOCH = 0.0
 
 
@@ -40,6 +45,7 @@ class DocumentRow:
     all: int
     last: LastCrawl | None
     selected: bool = False
+    runs_seen: bool = True
     trend: list[int] = field(default_factory=list)
 
     @property
@@ -88,12 +94,16 @@ class Asked:
     @classmethod
     def read(cls, query: QueryDict, user: Any) -> "Asked":
         standard = "mine" if role_of(user) is Role.DEVELOPER else "all"
+        view = query.get("view", "") if query.get("view") in VIEWS else standard
+        who = query.get("who")
+        if view == "mine" and who is not None:  # the view and the filter pane say the same thing, or the pane wins
+            view, who = ("mine", "") if who == "me" else ("all", who)
         age = query.get("age", "").strip()
         return cls(
-            view=query.get("view", "") if query.get("view") in VIEWS else standard,
+            view=view,
             text=query.get("q", "").strip()[:200],
             project=query.get("project", ""),
-            who=query.get("who", ""),
+            who=who or "",
             status=query.get("status", ""),
             age=age if age.isascii() and age.isdigit() and len(age) < 6 else "",
             errors=bool(query.get("errors")),
@@ -116,7 +126,7 @@ def all_rows(user: Any) -> list[DocumentRow]:
     for doc_id, name in assigned.values_list("document_id", "person__username"):
         people.setdefault(doc_id, []).append(name)
     counts, last = counts_by_document(), last_crawls()
-    me = user.get_username()
+    me, runs_seen = user.get_username(), doc_ids_for(user, Action.VIEW_RUNS)
     rows = []
     for doc_id, title, project, status in found:
         names = people.get(doc_id, [])
@@ -125,6 +135,7 @@ def all_rows(user: Any) -> list[DocumentRow]:
             DocumentRow(
                 id=doc_id, title=title or f"Document {doc_id}", project=project or "", status=status or "",
                 assigned=", ".join(names), mine=me in names, active=active, all=every, last=last.get(doc_id),
+                runs_seen=runs_seen is None or doc_id in runs_seen,
             )
         )  # fmt: skip
     return rows
@@ -161,6 +172,12 @@ def filtered(rows: list[DocumentRow], asked: Asked) -> list[DocumentRow]:
     if asked.errors:
         rows = [row for row in rows if row.errors_key > 0]
     return [row for row in rows if not row.all] if asked.empty else rows
+
+
+def in_order(rows: list[DocumentRow], sort: str) -> list[DocumentRow]:
+    """Equal ones stay in the order of their titles."""
+    rows = sorted(rows, key=attrgetter("title_key"))
+    return sorted(rows, key=attrgetter(SORTS[sort.removeprefix("-")]), reverse=sort.startswith("-"))
 
 
 def enrich(rows: list[DocumentRow]) -> None:

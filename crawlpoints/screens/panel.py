@@ -1,5 +1,6 @@
 """The crawl point panel: the table, its commands, exclude URLs, what runs now."""
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -11,7 +12,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 from django_tables2 import RequestConfig
 
-from clearinghouse.access.policies import Action, document_or_404, may, who_can_grant
+from clearinghouse.access.policies import Action, document_or_404, may, sees_logins, who_can_grant
 from clearinghouse.addresses import Refusal
 from clearinghouse.addresses.patterns import compile_exclude
 from clearinghouse.library.models import Assignment, Document
@@ -31,6 +32,7 @@ CSV_HEAD = (
     "document_id", "document_title", "crawl_point_id", "url", "root_string", "depth_limit", "maximum_pages",
     "authentication", "user_id", "active", "append", "note", "last_crawl", "pages", "errors",
 )  # fmt: skip
+RULE = 500  # characters of a pattern that the ledger keeps
 
 
 @dataclass(slots=True)
@@ -48,6 +50,8 @@ class PointRow:
     last: dict[str, Any] | None  # the newest ended excursion of the document
     selected: bool = False
     focused: bool = False
+    title: str = ""  # of the document, where the list holds several
+    runs_seen: bool = True  # whether the person may open the runs of the document
 
     @property
     def name(self) -> str:
@@ -69,8 +73,12 @@ def panel(request: HttpRequest, doc_id: int) -> HttpResponse:
     points = list(points_of(document))
     crawls = facts.newest_of(document.pk)
     last = crawls[0] if crawls else None
-    rows = [_row(document, point, crawls, request.GET) for point in points]
-    table = PointTable(rows, may_edit=may_edit, request=request)
+    rows = [row_of(document, point, crawls, request.GET) for point in points]
+    runs_seen = may(request.user, Action.VIEW_RUNS, document)
+    for row in rows:
+        row.runs_seen = runs_seen
+        row.edit_url = row.edit_url if may_edit else ""
+    table = PointTable(rows, may_edit=may_edit)
     table.caption = "Crawl points for this document"
     RequestConfig(request, paginate=False).configure(table)
     context = header_of(request, document, points, last) | {
@@ -79,12 +87,14 @@ def panel(request: HttpRequest, doc_id: int) -> HttpResponse:
         "may_edit": may_edit,
         "may_test": may(request.user, Action.TEST, document),
         "may_request": may(request.user, Action.REQUEST, document),
+        "may_launch": may(request.user, Action.LAUNCH, document),
         "ask": "" if may_edit else who_can_grant(Action.EDIT, document),
         "saved": _saved(request, points) if may_edit else None,
         "undo": undo.offered(request, document.pk) if may_edit else None,
         "excludes": exclude_rows(document, last),
+        "runs_seen": runs_seen,
     }
-    if may(request.user, Action.VIEW_RUNS, document):
+    if runs_seen:
         context |= findings.of_document(document.pk, may_edit, may(request.user, Action.LAUNCH, document))
     context["running"] = facts.running_of(document.pk)
     context["mark"] = facts.mark_of(context["running"])
@@ -117,7 +127,7 @@ def _next_start(document: Document, points: list[CrawlPoint]) -> datetime | None
     return next_start_of(document.pk, sheet.project_id if sheet else None) if active else None
 
 
-def _row(document: Document, point: CrawlPoint, crawls: list[dict[str, Any]], query: QueryDict) -> PointRow:
+def row_of(document: Document, point: CrawlPoint, crawls: list[dict[str, Any]], query: QueryDict) -> PointRow:
     known = facts.point_crawls(crawls, point.pk)
     failing = bool(known and known.failing_runs)
     return PointRow(
@@ -147,7 +157,8 @@ def exclude_rows(document: Document, last: dict[str, Any] | None) -> list[dict[s
             {
                 "exclude": exclude,
                 "kind": "not readable" if isinstance(compiled, Refusal) else compiled.kind,
-                "matched": None if matches is None else matches.get(exclude.pattern[:500], 0),
+                "rule": exclude.pattern[:RULE],
+                "matched": None if matches is None else matches.get(exclude.pattern[:RULE], 0),
             }
         )
     return rows
@@ -186,6 +197,7 @@ def running(request: HttpRequest, doc_id: int) -> HttpResponse:
     if request.GET.get("since") == mark:
         return HttpResponse(status=204)
     context = {"document": document, "running": now, "mark": mark, "may_edit": may(request.user, Action.EDIT, document)}
+    context["runs_seen"] = may(request.user, Action.VIEW_RUNS, document)
     return render(request, "crawlpoints/panel_running.html", context)
 
 
@@ -194,11 +206,18 @@ def export(request: HttpRequest, doc_id: int) -> HttpResponseBase:
     """Every column but the password."""
     document = document_or_404(request.user, doc_id)
     crawls = facts.newest_of(document.pk)
-    rows = [_csv_line(document, point, crawls) for point in points_of(document)]
-    return csv_answer(f"crawl-points-{document.pk}.csv", CSV_HEAD, rows)
+    rows = (csv_line(document, point, crawls) for point in points_of(document))
+    return csv_answer(f"crawl-points-{document.pk}.csv", CSV_HEAD, for_eyes_of(request.user, rows))
 
 
-def _csv_line(document: Document, point: CrawlPoint, crawls: list[dict[str, Any]]) -> list[Any]:
+def for_eyes_of(user: Any, lines: Iterable[list[Any]]) -> Iterator[list[Any]]:
+    """Without the user IDs, for who only reads."""
+    place, shown = CSV_HEAD.index("user_id"), sees_logins(user)
+    for line in lines:
+        yield line if shown else [*line[:place], "", *line[place + 1 :]]
+
+
+def csv_line(document: Document, point: CrawlPoint, crawls: list[dict[str, Any]]) -> list[Any]:
     known = facts.point_crawls(crawls, point.pk)
     at = crawls[0]["finished_at"] if known and crawls else None
     return [

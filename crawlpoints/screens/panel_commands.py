@@ -45,6 +45,18 @@ def choose(request: HttpRequest, doc_id: int) -> HttpResponse:
 
 
 @require_POST
+def launch(request: HttpRequest, doc_id: int) -> HttpResponse:
+    """To the launch form, with this document or with its one ticked crawl point; what is launched is decided there."""
+    document = document_or_404(request.user, doc_id, Action.LAUNCH)
+    chosen = chosen_of(request, document)
+    if len(chosen) > 1:
+        messages.info(request, f"Select one crawl point to launch it alone. {len(chosen)} are selected.")
+        return back_to_panel(document)
+    query = f"crawl_point={chosen[0].pk}" if chosen else f"doc={document.pk}"
+    return redirect(f"{reverse('launch')}?{query}")
+
+
+@require_POST
 def delete(request: HttpRequest, doc_id: int) -> HttpResponse:
     """One press, no question; Undo stays in the status region."""
     document = document_or_404(request.user, doc_id, Action.EDIT)

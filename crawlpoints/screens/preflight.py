@@ -11,7 +11,7 @@ from django.shortcuts import render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
-from clearinghouse.access.policies import Action, document_or_404
+from clearinghouse.access.policies import Action, document_or_404, who_can_grant
 from clearinghouse.library.models import Document
 from clearinghouse.records import StaleRecord
 from crawler.intake import settings_of, snapshot_of
@@ -41,6 +41,8 @@ def preflight(request: HttpRequest, doc_id: int, point_id: int) -> HttpResponse:
     seen = visit(snapshot, {point.pk: settings}, point.url, SECONDS)
     cautions = [{"caution": one, "token": _token(point, one)} for one in cautions_of(point, seen)]
     context = {"document": document, "point": point, "seen": seen, "cautions": cautions}
+    if any(one["caution"].link for one in cautions):
+        context["ask"] = who_can_grant(Action.ADMINISTER)
     fragment = bool(getattr(request, "htmx", None))
     template = "crawlpoints/preflight_part.html" if fragment else "crawlpoints/preflight.html"
     return render(request, template, context)
@@ -49,14 +51,14 @@ def preflight(request: HttpRequest, doc_id: int, point_id: int) -> HttpResponse:
 def cautions_of(point: CrawlPoint, seen: Visit) -> list[Caution]:
     """Pure: what a look at the start page means for this crawl point."""
     last = seen.hops[-1] if seen.hops else None
-    site = urlsplit(point.url).netloc
     if last is None:
         return []
     if last.reason == "redirect_outside_root":
         return [_redirected(point, last.leads_to)]
     if last.reason == "robots_disallowed":
-        path = urlsplit(last.url).path
-        return [Caution("robots", f"robots.txt of {site} forbids {path} ({seen.robots_rule}); ask an administrator")]
+        parts = urlsplit(last.url)
+        text = f"robots.txt of {parts.netloc} forbids {parts.path}. Its rule: {seen.robots_rule}"
+        return [Caution("robots", text, "Open robots.txt", link=f"{parts.scheme}://{parts.netloc}/robots.txt")]
     if last.reason == "address_refused":
         text = f"{seen.verdict}. The operator can allow its network with CLEARINGHOUSE_ALLOWED_NETWORKS"
         return [Caution("network", text)]

@@ -51,6 +51,8 @@ class Pick(tables.Column):
         return mark_safe('<span class="vh">Select</span>')
 
     def render(self, record: Any) -> SafeString:
+        if not getattr(record, "edit_url", record):
+            return mark_safe("")
         return format_html(
             '<input type="{}" name="{}" value="{}" aria-label="Select {}"{}{}>',
             self.kind,
@@ -60,6 +62,13 @@ class Pick(tables.Column):
             mark_safe(" checked") if record.selected else "",
             mark_safe(" autofocus") if record.focused else "",
         )
+
+
+class Ordered(tables.data.TableListData):
+    """Rows that the database has put in order already; the columns only say which order that is."""
+
+    def order_by(self, aliases: Any) -> None:
+        """As they came."""
 
 
 class DocumentTable(tables.Table):
@@ -102,13 +111,16 @@ class DocumentTable(tables.Table):
 
     def render_pages(self, record: Any) -> SafeString:
         last = record.last
-        return NOTHING if last is None else count_link(last.pages, of_run(last.run_id, "pages", doc=record.id))
+        if last is None:
+            return NOTHING
+        return count_link(last.pages, of_run(last.run_id, "pages", doc=record.id) if record.runs_seen else "")
 
     def render_errors(self, record: Any) -> SafeString:
         last = record.last
         if last is None:
             return NOTHING
-        return count_link(last.errors, of_run(last.run_id, "errors", doc=record.id), bad=True)
+        door = of_run(last.run_id, "errors", doc=record.id) if record.runs_seen else ""
+        return count_link(last.errors, door, bad=True)
 
     def render_trend(self, record: Any) -> SafeString:
         return spark(record.trend)
@@ -136,12 +148,11 @@ class PointTable(tables.Table):
 
     def __init__(self, *args: Any, may_edit: bool = True, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.may_edit = may_edit
         if not may_edit:
             self.columns.hide("pick")
 
     def render_url(self, record: Any) -> SafeString:
-        if not self.may_edit:
+        if not record.edit_url:
             return format_html('<span class="url">{}</span>', url_parts(record.url))
         return format_html(
             '<a class="url" href="{}" hx-get="{}" hx-target="#dialog">{}</a>',
@@ -168,8 +179,11 @@ class PointTable(tables.Table):
         crawls, last = record.crawls, record.last
         if crawls is None or last is None:
             return NEVER
-        pages = count_link(crawls.pages, of_run(last["run_id"], "pages", doc=record.document_id), "page")
-        errors = count_link(crawls.errors, of_run(last["run_id"], "errors", doc=record.document_id), "error", bad=True)
+        query = {"doc": record.document_id, "point": record.id}
+        listed = crawls.listed if record.runs_seen else frozenset()
+        doors = {tab: of_run(last["run_id"], tab, **query) for tab in listed}
+        pages = count_link(crawls.pages, doors.get("pages", ""), "page")
+        errors = count_link(crawls.errors, doors.get("errors", ""), "error", bad=True)
         if crawls.failing_runs > 1:
             remark: str | SafeString = f"failed in {plural(crawls.failing_runs, 'run')}"
         else:
@@ -178,3 +192,26 @@ class PointTable(tables.Table):
 
     def render_trend(self, record: Any) -> SafeString:
         return spark(record.crawls.trend if record.crawls else None)
+
+
+class AcrossTable(PointTable):
+    """The same rows, of many documents."""
+
+    document = tables.Column("Document", accessor="title")
+
+    class Meta(PointTable.Meta):
+        sequence = ("pick", "url", "document", "...")
+        exclude = ("trend", "auth_type")
+
+    def __init__(self, rows: list[Any], **kwargs: Any) -> None:
+        super().__init__(Ordered(rows), **kwargs)
+        self.columns["last"].column.orderable = False
+
+    def render_url(self, record: Any) -> SafeString:
+        """Narrower than the panel's: how the site asks for a password stands below, where it does."""
+        name = AUTHENTICATION.get(record.auth_type) or AuthType(record.auth_type).label if record.auth_type else ""
+        below = format_html('<span class="sub">{}</span>', name) if name else ""
+        return format_html("{}{}", super().render_url(record), below)
+
+    def render_document(self, record: Any) -> SafeString:
+        return format_html('<a href="{}">{}</a>', reverse("crawl-points", args=[record.document_id]), record.title)

@@ -10,7 +10,11 @@ from ..bulk import Changed
 
 KEY = "undo"
 SECONDS = 600
-KINDS = {"point": "crawl-points-restore", "exclude": "exclude-urls-restore", "change": "crawl-points-undo"}
+EVERYWHERE = 0  # instead of a document: a change across several
+KINDS = {
+    "point": "crawl-points-restore", "exclude": "exclude-urls-restore", "change": "crawl-points-undo",
+    "across": "points-undo", "note": "document-notes-restore",
+}  # fmt: skip
 
 
 def offer(request: HttpRequest, kind: str, document_id: int, ids: list[int], sentence: str) -> None:
@@ -21,7 +25,7 @@ def offer(request: HttpRequest, kind: str, document_id: int, ids: list[int], sen
 
 def offer_change(request: HttpRequest, document_id: int, changed: Changed, sentence: str) -> None:
     """For what is more than a delete: what was there before stands in the session."""
-    offer(request, "change", document_id, [], sentence)
+    offer(request, "change" if document_id else "across", document_id, [], sentence)
     request.session[KEY] |= {"change": changed.to_json()}
 
 
@@ -42,7 +46,7 @@ def offered(request: HttpRequest, document_id: int) -> dict[str, Any] | None:
     kept = _kept(request, document_id)
     if kept is None:
         return None
-    url = reverse(KINDS[kept["kind"]], args=[document_id])
+    url = reverse(KINDS[kept["kind"]], args=[document_id] if document_id else [])
     return {"sentence": kept["sentence"], "url": url, "name": kept["kind"], "ids": kept["ids"]}
 
 

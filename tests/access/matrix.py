@@ -34,6 +34,7 @@ REQUEST = "DNNNRYRYRR"
 RUN = "DNNNNYYYYY"
 CONTROL = "DNNNNRRRYY"
 MANAGERS = "DNRYRRRYYY"
+EDITORS = "DNYYYYRYYY"  # who may edit any document at all
 MEMBER = "DNRNRRRYYY"  # a person of project 1, for who manages people
 ADMIN = "DNRRRRRRYY"
 ASSIGN = "DNNNRRRYYY"
@@ -82,11 +83,16 @@ ROWS: dict[str, tuple[Any, ...]] = {
     "documents": (STAFF, NO),
     "documents-choose": (STAFF, NO),
     "documents-export": (STAFF, NO),
+    "points": (STAFF, NO),
+    "points-export": (STAFF, NO),
+    "points-bulk": (NO, EDITORS, {"do": "activate"}),
+    "points-undo": (NO, EDITORS),
     "document": (VIEW, NO),
     "crawl-points": (VIEW, NO),
     "crawl-points-export": (VIEW, NO),
     "crawl-points-choose": (NO, EDIT),
     "crawl-points-delete": (NO, EDIT),
+    "crawl-points-launch": (NO, LAUNCH_IT),
     "crawl-points-restore": (NO, EDIT),
     "crawl-points-bulk": (NO, EDIT, {"do": "activate"}),
     "crawl-points-test": (TEST, TEST),
@@ -97,6 +103,12 @@ ROWS: dict[str, tuple[Any, ...]] = {
     "exclude-urls-delete": (NO, EDIT),
     "exclude-urls-restore": (NO, EDIT),
     "document-history": (VIEW, NO),
+    "document-runs": (TEST, NO),
+    "document-pages": (TEST, NO),
+    "document-pages-export": (TEST, NO),
+    "document-notes": (VIEW, EDIT),
+    "document-notes-delete": (NO, EDIT),
+    "document-notes-restore": (NO, EDIT),
     "crawl-points-import": (EDIT, EDIT),
     "crawl-points-running": (VIEW, NO),
     "crawl-points-undo": (NO, EDIT),
@@ -140,6 +152,8 @@ ROWS: dict[str, tuple[Any, ...]] = {
     "error-mark": (NO, EDIT_OF_RUN, {"state": "known"}),
     "report": (STAFF, NO),
     "report-csv": (STAFF, NO),
+    "report-view-save": (NO, STAFF),
+    "report-view-delete": (NO, STAFF),
     "home": (SELF, NO),
     "crawls": (STAFF, NO),
     "launch": (ADMIN, ADMIN),
@@ -148,6 +162,7 @@ ROWS: dict[str, tuple[Any, ...]] = {
     "run-cancel": (CONTROL, CONTROL),
     "run-speed": (NO, CONTROL, {"speed": "fast"}),
     "run-control": (NO, CONTROL),
+    "run-document-control": (NO, CONTROL),
     "run-page": (RUN, NO),
     "run-tab": (RUN, NO),
     "propagation": (MANAGERS, NO),
@@ -185,6 +200,25 @@ ROWS: dict[str, tuple[Any, ...]] = {
     "api-run-pages": (RUN, NO),
     "api-run-page": (RUN, NO),
     "api-run-events": (RUN, NO),
+    "api-crawl-points-set": (NO, EDIT, {"crawl_points": [], "active": True}),
+    "api-crawl-points-copy": (NO, HIDDEN_EDIT, {"crawl_points": [], "document": 999}),
+    "api-history": (VIEW, NO),
+    "api-request-crawl": (NO, REQUEST, {"note": "please"}),
+    "api-previews": (TEST, TEST, {"crawl_points": []}),
+    "api-preview": (TEST, NO),
+    "api-preview-stop": (NO, TEST),
+    "api-run-ask-to-stop": (NO, RUN),
+    "api-run-findings": (RUN, NO),
+    "api-run-hosts": (RUN, NO),
+    "api-run-errors": (RUN, NO),
+    "api-run-changes": (RUN, NO),
+    "api-run-settings": (RUN, NO),
+    "api-run-compare": (RUN, NO),
+    "api-run-compare-pages": (RUN, NO),
+    "api-finding": (RUN, NO),
+    "api-finding-decide": (NO, EDIT_OF_RUN, {"state": "accepted"}),
+    "api-finding-fix": (NO, EDIT_OF_RUN, {"fix": 0}),
+    "api-nothing": (HIDDEN, HIDDEN),
     "api-propagations": (MANAGERS, NO),
     "api-propagation": (MANAGERS, NO),
     # ---- clearinghouse.search ----
@@ -204,6 +238,7 @@ ROWS: dict[str, tuple[Any, ...]] = {
 # Whole rooms of libraries, by the beginning of the name: (pattern for GET, pattern for POST).
 ROOMS: dict[str, tuple[str, str]] = {
     "admin:": (ADMIN, ADMIN),
+    "django_rq:": (ROOT, ROOT),  # with Redis and with arguments: test_queue_pages
 }
 
 # The query of the GET, where a page needs one.

@@ -98,6 +98,7 @@ def arguments(people: dict[str, Any], document: Document) -> dict[str, Any]:
         "name": "coverage",
         "key": error.key.hex(),
         "key_id": 999,
+        "rest": "nothing/",
         "topic": "crawl-points",
         "action": "pause",
         "tab": "urls",
@@ -118,7 +119,7 @@ def everybody(document: Document, other_document: Document) -> dict[str, Any]:
         "reader": make_person("reader", Role.INDEXER, one),
         "manager": make_person("manager", Role.MANAGER, one),
         "administrator": make_person("administrator", Role.ADMINISTRATOR),
-        "superuser": _user("superuser", is_superuser=True),
+        "superuser": _user("superuser", is_superuser=True, is_staff=True),
     }
     services.assign(document, people["editor"])
     services.assign(other_document, people["stranger"])

@@ -165,6 +165,7 @@ def test_no_view_is_exempt_from_the_csrf_token() -> None:
 
 
 def test_a_forged_host_is_refused_at_every_address(known: list[Route], world: Any) -> None:
+    """Threat T17."""
     people, given = world
     client = browser(people, "administrator")
     for route in filter(reachable, known):
@@ -174,6 +175,7 @@ def test_a_forged_host_is_refused_at_every_address(known: list[Route], world: An
 
 
 def test_every_page_is_strict_and_what_a_person_sees_is_stored_by_no_cache(known: list[Route], world: Any) -> None:
+    """Threats T31 and T33."""
     people, given = world
     client = browser(people, "superuser")
     for route in filter(reachable, known):
@@ -188,6 +190,7 @@ def test_every_page_is_strict_and_what_a_person_sees_is_stored_by_no_cache(known
 
 
 def test_no_link_to_another_site_hands_over_the_window(known: list[Route], world: Any) -> None:
+    """Threat T33."""
     people, given = world
     client = browser(people, "administrator")
     for route in filter(reachable, known):

@@ -1,14 +1,17 @@
 """The settings: what administrators choose for the house is kept, obeyed and written down."""
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 
 from clearinghouse.access import options
 from clearinghouse.access.policies import Action, may
 from clearinghouse.audit.models import Entry
 from clearinghouse.library.models import Document, Project
+from crawler.models import Excursion, Mark, Run
 
 pytestmark = pytest.mark.django_db(databases=["default", "webcrawl", "primary", "backup"])
 
@@ -80,3 +83,42 @@ def test_status_says_what_cannot_be_reached_without_its_password(
     assert "Not reachable" in page
     assert "C4n4ry" not in page
     assert "cannot be reached" in browser.get("/settings/workers/").content.decode()
+
+
+def test_status_names_every_part_and_what_to_do_about_it(browser: Client) -> None:
+    page = browser.get("/settings/status/").content.decode()
+    for part in (
+        "doc_library (content development)",
+        "WebCrawl",
+        "Schema",
+        "Redis",
+        "Workers",
+        "Tick",
+        "Disk",
+        "Clock",
+    ):
+        assert part in page, part
+    assert "Up to date" in page and "In step" in page
+    assert "nobody serves control, crawl, propagate" in page and "Start manage.py tick" in page
+    Mark.objects.create(name="notices", at=timezone.now())
+    assert "Start manage.py tick" not in browser.get("/settings/status/").content.decode()
+
+
+def test_the_error_log_is_filtered_by_words_and_by_time(browser: Client, document: Document) -> None:
+    now = timezone.now()
+    for number, (word, days) in enumerate((("KeyError: 'a'", 0), ("ValueError: b", 20))):
+        at = now - timedelta(days=days)
+        run = Run.objects.create(state="failed", requested_by="a", created_at=at, finished_at=at)
+        Excursion.objects.create(run=run, doc_id=document.pk + number, title=f"Document {number}", state="failed",
+                                 unfinished=False, error=f"Traceback\n{word}", finished_at=at)  # fmt: skip
+
+    def shown(query: str) -> list[bool]:
+        page = browser.get(f"/settings/errors/{query}").content.decode()
+        return ["KeyError" in page, "ValueError: b" in page]
+
+    assert shown("") == [True, True]
+    assert shown("?q=keyerror") == [True, False]
+    assert shown("?q=Document+1") == [False, True]
+    assert shown("?days=7") == [True, False]
+    assert shown("?days=nonsense") == [True, True]
+    assert "No fault matches these filters" in browser.get("/settings/errors/?q=nothing").content.decode()

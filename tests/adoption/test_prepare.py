@@ -43,17 +43,34 @@ def test_a_migration_killed_before_it_was_recorded_is_recorded(embedded: Install
     assert embedded.rows("default", "SELECT count(*) FROM django_migrations WHERE app = 'audit'") != [(0,)]
 
 
-def test_a_damaged_file_is_reported_and_left_as_it_is(embedded: Install) -> None:
+@pytest.fixture
+def damaged(embedded: Install) -> Install:
+    """A hundred bytes of webcrawl are turned over."""
     file = embedded.file("webcrawl")
     embedded.rows("webcrawl", "PRAGMA journal_mode = DELETE")
     content = bytearray(file.read_bytes())
     content[16384:16484] = bytes(255 - byte for byte in content[16384:16484])
     file.write_bytes(content)
-    done = embedded.command("prepare")
+    return embedded
+
+
+def test_a_damaged_file_is_reported_and_left_as_it_is(damaged: Install) -> None:
+    file = damaged.file("webcrawl")
+    content = file.read_bytes()
+    done = damaged.command("prepare")
     assert done.returncode == 1
     assert done.stderr.count("\n") == 1
     assert f"{file} is damaged" in done.stderr
-    assert file.read_bytes() == bytes(content)
+    assert file.read_bytes() == content
+
+
+@pytest.mark.parametrize("command", [["crawl"], ["tick", "--once"], ["rqworker", "crawl"]], ids=lambda words: words[0])
+def test_nothing_begins_to_work_on_a_damaged_file(damaged: Install, command: list[str]) -> None:
+    content = damaged.file("webcrawl").read_bytes()
+    done = damaged.command(*command)
+    assert done.returncode == 1
+    assert f"{damaged.file('webcrawl')} is damaged" in done.stderr and "Traceback" not in done.stderr
+    assert damaged.file("webcrawl").read_bytes() == content
 
 
 def test_a_file_that_is_something_else_is_reported_and_left_as_it_is(tmp_path: Path) -> None:
@@ -113,7 +130,7 @@ class Pet(models.Model):
     name = models.CharField(max_length=10)
 
     class Meta:
-        app_label = "library"
+        app_label = "pets"  # not one of ours: dumps and checks of other tests must not meet it
         db_table = "pet"
         managed = False
 

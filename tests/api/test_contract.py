@@ -10,11 +10,13 @@ from hypothesis import strategies as st
 
 from clearinghouse.access import keys
 from clearinghouse.library.models import Document
-from crawler.models import LedgerEntry, Propagation, Run
-from crawler.screens.api import door
+from crawler.intake import snapshot_of
+from crawler.models import Finding, LedgerEntry, Propagation, Run
+from crawler.preview import rows as previews
+from crawler.screens.api import door, shapes
 from crawler.screens.api.addresses import ADDRESSES
 from crawler.screens.api.openapi import openapi
-from tests.access.routes import undone
+from tests.access.routes import routes, undone
 
 pytestmark = pytest.mark.django_db(databases=["default", "webcrawl", "primary", "backup"])
 DOCUMENT = openapi()
@@ -75,13 +77,20 @@ def client(administrator: Any, monkeypatch: pytest.MonkeyPatch) -> Client:
     return Client(headers={"Authorization": f"Bearer {text}"}, raise_request_exception=False)
 
 
+def a_finding(run: Run) -> Finding:
+    excursion = run.excursions.earliest("id")
+    values = {"run_id": run.pk, "doc_id": excursion.doc_id, "rule": "drop", "weight": 2, "sentence": "38% fewer pages"}
+    return Finding.objects.create(excursion=excursion, fixes=[{"label": "Changes", "to": "changes"}], **values)
+
+
 @pytest.fixture
 def known(document: Document, point: Any, run: Run) -> dict[str, list[Any]]:
     entry = LedgerEntry.objects.filter(version_id__isnull=False).earliest("id")
     generation = Propagation.objects.create(requested_by="a", created_at=run.created_at).pk
     return {
         "doc_id": [document.pk], "point_id": [point.pk], "exclude_id": [1], "run_id": [run.pk], "entry_id": [entry.pk],
-        "generation": [generation], "action": ["pause", "stop", "fly"],
+        "generation": [generation], "action": ["pause", "stop", "fly"], "other_id": [run.pk],
+        "finding_id": [a_finding(run).pk], "preview_id": [previews.ask(snapshot_of(document), "a", {}).pk],
     }  # fmt: skip
 
 
@@ -161,3 +170,30 @@ def test_the_page_names_every_address_and_loads_nothing_from_elsewhere(signed_in
         assert f"/api/v1{path}" in page
     assert "https://" not in page.replace("http://testserver", "")
     assert signed_in(editor).get("/api/v1/openapi.json").json() == DOCUMENT
+
+
+def test_every_address_under_api_is_described_and_every_description_has_an_address() -> None:
+    """Whatever is routed under /api/v1/ but the document itself and the answer for nothing."""
+    routed = {route.name: route.pattern for route in routes() if route.pattern.startswith("/api/")}
+    described = {address.name for address in ADDRESSES}
+    assert set(routed) - described == {"api-docs", "api-openapi", "api-nothing"}
+    assert len(described) == len(DOCUMENT["paths"]) == len(ADDRESSES)
+
+
+def test_what_is_no_address_is_told_in_json(client: Client) -> None:
+    for path in ("/api/v1/documents/-1/", "/api/v1/nothing/", "/api/v1/runs/x/urls/"):
+        for method in ("get", "post", "delete"):
+            response = getattr(client, method)(path)
+            assert (response.status_code, response.json()["code"]) == (404, "not_found"), path
+
+
+def test_a_fault_of_ours_is_told_in_json_and_says_nothing_of_it(
+    client: Client, known: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*arguments: Any) -> None:
+        raise RuntimeError("the inside of the house")
+
+    monkeypatch.setattr(shapes, "document", broken)
+    response = client.get(f"/api/v1/documents/{known['doc_id'][0]}/")
+    assert (response.status_code, response.json()["code"]) == (500, "fault")
+    assert "inside" not in response.content.decode()

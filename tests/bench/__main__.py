@@ -10,7 +10,7 @@ import sys
 
 from tests.bench import machine
 
-ORDER = ("libraries", "crawl", "growth", "instances", "slow_hosts", "documents", "screens")
+ORDER = ("libraries", "crawl", "growth", "instances", "slow_hosts", "documents", "screens", "relevance")
 TOOLS = {"slow_hosts": ()}  # the others need a web server that is faster than what is measured
 
 

@@ -3,6 +3,7 @@
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, sync_playwright
@@ -34,12 +35,14 @@ def open_house(chromium: Browser, house: House) -> House:
     return opened(house)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def busy_house(chromium: Browser, prepared_folder: Path) -> Iterator[House]:
-    """An open house with a crawl and a propagation behind it, for tests that only look."""
+    """An open house with two crawls and a propagation behind it. All tests share it: they leave it as they found it,
+    or ask for no more of it than their own rows."""
     with fresh_house(prepared_folder) as house:
         opened(house)
-        house.manage("crawl", "--speed", "fast")
+        for _ in range(2):
+            house.manage("crawl", "--speed", "fast")
         house.manage("propagate")
         yield house
 
@@ -55,15 +58,16 @@ def opened(house: House) -> House:
 
 @pytest.fixture
 def visit(chromium: Browser, request: pytest.FixtureRequest) -> Iterator[Callable[..., Visitor]]:
-    """visit() opens one more browser profile, visit(scripts=False) one without JavaScript.
+    """visit() opens one more browser profile, visit(scripts=False) one without JavaScript; more options are
+    those of a browser context, like color_scheme.
 
     A failed test leaves pictures; trouble in any profile fails the test.
     """
     home = request.getfixturevalue("busy_house" if "busy_house" in request.fixturenames else "open_house")
     visitors: list[Visitor] = []
 
-    def arrive(scripts: bool = True) -> Visitor:
-        visitors.append(Visitor(chromium, home, f"http://127.0.0.1:{home.port}", scripts))
+    def arrive(scripts: bool = True, **options: Any) -> Visitor:
+        visitors.append(Visitor(chromium, home, f"http://127.0.0.1:{home.port}", scripts, **options))
         return visitors[-1]
 
     yield arrive

@@ -4,6 +4,8 @@ import re
 
 from playwright.sync_api import Page, expect
 
+from tests.browser.visitor import focused, tab_to
+
 TITLE = "Try it here: tools for quality improvement"
 
 
@@ -13,20 +15,6 @@ def panel_of(visitor) -> Page:
     visitor.page.get_by_role("link", name=TITLE).click()
     visitor.page.get_by_role("link", name="Crawl points", exact=True).first.click()
     return visitor.page
-
-
-def focused(page: Page):
-    return page.locator(":focus")
-
-
-def tab_to(page: Page, name: str, role: str, most: int = 80) -> None:
-    """Tab until this control has the focus; a person cannot do more."""
-    wanted = page.get_by_role(role, name=name, exact=True)
-    for _ in range(most):
-        page.keyboard.press("Tab")
-        if wanted.evaluate_all("found => found.includes(document.activeElement)"):
-            return
-    raise AssertionError(f"The key Tab never reaches {role} {name!r}")
 
 
 def test_add_update_delete_and_undo_by_keyboard_alone(visit, open_house):

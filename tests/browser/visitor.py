@@ -5,9 +5,12 @@ Called by: the browser tests.
 """
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
-from playwright.sync_api import Browser, ConsoleMessage, Page, Request, Response
+from playwright.sync_api import Browser, ConsoleMessage, Locator, Page, Request, Response
 
 from tests.flow.house import House
 
@@ -18,32 +21,49 @@ ARTIFACTS = Path(__file__).resolve().parents[1] / ".artifacts"
 class Visitor:
     """A fresh browser profile. `problems` must be empty at the end of a test."""
 
-    def __init__(self, browser: Browser, house: House, address: str, scripts: bool = True) -> None:
+    def __init__(self, browser: Browser, house: House, address: str, scripts: bool = True, **options: Any) -> None:
         self.house = house
-        self.context = browser.new_context(
-            base_url=address, viewport={"width": 1280, "height": 900}, java_script_enabled=scripts
-        )
+        options = {"viewport": {"width": 1280, "height": 900}} | options
+        self.context = browser.new_context(base_url=address, java_script_enabled=scripts, **options)
+        self.own = (address, house.site)
         self.problems: list[str] = []
+        self.expected: set[int] = set()
         self.page = self.watched(self.context.new_page())
 
     def watched(self, page: Page) -> Page:
         page.set_default_timeout(10_000)
         page.on("console", self._console)
         page.on("pageerror", lambda error: self.problems.append(f"script: {error}"))
+        page.on("request", self._asked)
         page.on("requestfailed", self._failed)
         page.on("response", self._answered)
         return page
 
+    @contextmanager
+    def expecting(self, *statuses: int) -> Iterator[None]:
+        """Answers with these statuses are no problem inside."""
+        self.expected |= set(statuses)
+        yield
+        self.expected -= set(statuses)
+
     def _console(self, message: ConsoleMessage) -> None:
-        if message.type in ("error", "warning"):
+        if message.text.startswith("htmx:sendAbort"):  # the page was left while it polled, and htmx says so twice
+            self.problems = [text for text in self.problems if "htmx:afterRequest" not in text]
+            return
+        wanted = self.expected and "Failed to load resource" in message.text
+        if message.type in ("error", "warning") and not wanted:
             self.problems.append(f"console {message.type}: {message.text}")
+
+    def _asked(self, request: Request) -> None:
+        if not request.url.startswith((*self.own, "blob:", "about:")):
+            self.problems.append(f"third party: {request.url}")
 
     def _failed(self, request: Request) -> None:
         if "ERR_ABORTED" not in (request.failure or ""):
             self.problems.append(f"request: {request.url}: {request.failure}")
 
     def _answered(self, response: Response) -> None:
-        if response.status >= 400:
+        if response.status >= 400 and response.status not in self.expected:
             self.problems.append(f"status {response.status}: {response.url}")
 
     def password_of(self, name: str) -> str:
@@ -65,3 +85,17 @@ class Visitor:
 
     def close(self) -> None:
         self.context.close()
+
+
+def focused(page: Page) -> Locator:
+    return page.locator(":focus")
+
+
+def tab_to(page: Page, name: str, role: Any, most: int = 80) -> None:
+    """Tab until this control has the focus; a person cannot do more."""
+    wanted = page.get_by_role(role, name=name, exact=True)
+    for _ in range(most):
+        page.keyboard.press("Tab")
+        if wanted.evaluate_all("found => found.includes(document.activeElement)"):
+            return
+    raise AssertionError(f"The key Tab never reaches {role} {name!r}")

@@ -9,8 +9,8 @@ from clearinghouse.addresses.values import Address
 from clearinghouse.published import types
 from crawler.extract.page import read
 from crawler.ledger_check import faults
-from crawler.models import Excursion, LedgerEntry, PageVersion, Run
-from crawler.queries.hosts import robots_of, robots_of_excursion
+from crawler.models import LedgerEntry, PageVersion, Run
+from crawler.queries.hosts import robots_of
 from crawler.values import Extracted, Fetched, Request
 from tests.crawler.conftest import crawl, make_document
 from tests.sites.graph import Page, serve
@@ -45,7 +45,7 @@ def outcomes(run: Run) -> dict[str, str]:
 def test_every_kind_of_link_is_found(markup: str, deep: bool) -> None:
     address = parse("http://a.org/d/p")
     assert isinstance(address, Address)
-    body = f"<!doctype html>{markup}{'<div>' * 3_000 if deep else ''}".encode()
+    body = f"<!doctype html>{markup}{'<div>' * 5_000 if deep else ''}".encode()
     found = read(Fetched(Request(address.href, address), 200, [("content-type", "text/html")], body), address)
     assert isinstance(found, Extracted)
     assert [link.url for link in found.links] == ["http://a.org/t"]
@@ -126,9 +126,9 @@ def test_sitemaps_of_robots_txt_are_shown_and_never_followed() -> None:
         text = f"User-agent: *\nCrawl-delay: 0.1\nSitemap: {site.url('/map.xml')}\nSitemap: {site.url('/map.xml')}\n"
         site.pages["/robots.txt"] = Page(body=text.encode(), type="text/plain")
         site.pages["/map.xml"] = Page(body=sitemap(site.url("/1")), type="text/xml")
-        run = crawl(make_document({"url": site.url("/")}, {"url": "http://example.org/", "active": 0}))
+        crawl(make_document({"url": site.url("/")}, {"url": "http://example.org/", "active": 0}))
         assert site.requests["/map.xml"] == 0
-    shown = robots_of_excursion(Excursion.objects.get(run=run))[0]
+    shown = robots_of([site.address])[0]
     assert (shown.origin, shown.status, shown.sitemaps) == (site.address, 200, (site.url("/map.xml"),))
     assert shown.crawl_delay == 0.1 and "Sitemap:" in shown.text and shown.read_at is not None
     assert [one.status for one in robots_of(["http://never.example.org", site.address])] == [0, 200]

@@ -1,5 +1,6 @@
 """A crawl in a process of its own: what it is told it does within two seconds, and it ends quickly and cleanly."""
 
+import json
 import os
 import signal
 import time
@@ -82,6 +83,18 @@ def test_cancel_acts_within_two_seconds(house: House, site: Site) -> None:
     crawl.communicate(timeout=GRACE)
     assert asked(site) == before and state(house) == "cancelled"
     assert house.rows("SELECT COUNT(*) FROM page_head")[0][0] == 0
+    house.manage("check_ledger", "1")
+
+
+def test_a_command_that_has_grown_starts_afresh_and_nobody_notices(house: House, site: Site) -> None:
+    site.pages = {"/m/": Page([f"/m/{n}" for n in range(16)])} | {f"/m/{n}": Page() for n in range(16)}
+    house.databases["CLEARINGHOUSE_MEMORY"] = "1"  # megabyte: always too much
+    crawl = house.start("crawl", "--speed", "medium", "--instances", "2", "--json")
+    printed, _ = crawl.communicate(timeout=60)
+    assert crawl.returncode == 0 and json.loads(printed)["crawled"] == 17
+    drivers = house.rows("SELECT pid, alive FROM instance WHERE kind = 'driver'")
+    assert len(drivers) >= 2 and set(drivers) == {(crawl.pid, 0)}
+    assert max(count for path, count in site.requests.items() if path != "/robots.txt") == 1
     house.manage("check_ledger", "1")
 
 

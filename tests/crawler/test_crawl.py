@@ -11,11 +11,12 @@ from crawler import control, extract, instance, intake, results
 from crawler.errors import AllBusy, Fenced, NothingToCrawl, WrongMoment
 from crawler.initializer import initialize
 from crawler.instance import Crawl
-from crawler.instances import fence, gone, register
+from crawler.instances import bury, fence, gone, register
 from crawler.ledger_check import faults
 from crawler.models import (
     ActiveQueue,
     CrawledPage,
+    Event,
     Excursion,
     Instance,
     LedgerEntry,
@@ -24,6 +25,8 @@ from crawler.models import (
     PageVersion,
     Run,
 )
+from crawler.queries.counts import tallies
+from crawler.queries.ledger import Filter, rows_of
 from crawlpoints.models import CrawlPoint
 from tests.crawler.conftest import crawl, go_on, make_document
 from tests.sites.graph import Page, html, serve
@@ -268,6 +271,25 @@ def test_an_interrupted_queue_goes_on_where_it_was(ledger: Ledger) -> None:
     assert run.state == "finished"
     assert sum(verdict == "crawled" for verdict in ledger(run).values()) == 12
     assert faults(run) == []
+    who = f"Process {first.row.pid} on {first.row.host} (instance {first.row.pk}) died"
+    told = Event.objects.filter(run=run, kind="interrupted").order_by("id").values_list("doc_id", "text")
+    document = Excursion.objects.get(run=run)
+    assert list(told) == [
+        (None, f"{who}; its document is taken over"),
+        (document.doc_id, f"{document.title}: taken over. {who}"),
+    ]
+
+
+def test_a_death_is_told_once_and_not_to_a_run_that_has_ended() -> None:
+    run = intake.launch([make_document({"url": "http://127.0.0.1:1/"}).pk], by="test", speed="fast")
+    first, second = register(run.pk), register(run.pk)
+    Instance.objects.filter(run=run).update(pid_started=1)
+    first.refresh_from_db()
+    second.refresh_from_db()
+    assert bury(first) and not bury(first)
+    Run.objects.filter(pk=run.pk).update(state="finished")
+    assert bury(second)
+    assert Event.objects.get(run=run, kind="interrupted").text.endswith("; it served no document")
 
 
 def test_a_crawl_point_that_is_deactivated_meanwhile_starts_nothing_more(ledger: Ledger) -> None:
@@ -307,6 +329,8 @@ def test_excludes_can_be_applied_to_the_running_crawl(ledger: Ledger) -> None:
     assert run.state == "finished" and faults(run) == []
     counts = list(ledger(run).values())
     assert counts.count("excluded") > 15 and counts.count("crawled") >= 2
+    tallied = {depth: done for depth, (done, _) in tallies(run).depths.items()}
+    assert tallied == {depth: rows_of(run, None, Filter(taken=True, depth=depth)).count() for depth in (0, 1)}
 
 
 def test_an_instance_with_many_queues_hands_over_to_one_that_has_none(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -362,11 +386,11 @@ def test_a_page_read_by_an_older_extractor_is_read_again_from_its_stored_bytes(
         document = make_document({"url": site.url("/")})
         crawl(document)
         PageVersion.objects.update(text="as an older extractor read it")
-        monkeypatch.setattr(extract, "EXTRACTOR", 2)
+        monkeypatch.setattr(extract, "EXTRACTOR", extract.EXTRACTOR + 1)
         site.pages["/"] = Page(status=304)
         second = crawl(document)
     assert ledger(second) == {"/": "unchanged", "/a": "unchanged"}
     shown = PageVersion.objects.filter(id__in=PageHead.objects.values("version_id"))
-    assert {version.extractor for version in shown} == {2}
+    assert {version.extractor for version in shown} == {extract.EXTRACTOR}
     assert not any("older extractor" in version.text for version in shown)
     assert faults(second) == []

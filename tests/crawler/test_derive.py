@@ -3,6 +3,8 @@
 import time
 from collections import Counter
 from collections.abc import Iterator
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -136,7 +138,7 @@ def test_an_excursion_stays_stopping_until_everything_is_counted() -> None:
 
 
 def test_a_killed_ending_is_finished_by_the_next_instance(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(small_endings, "SMALL", 0)
+    monkeypatch.setattr(small_endings, "MOST", 0)
     with serve({"/": Page(["/a"]), "/a": Page(["/"])}) as site:
         run = intake.launch([make_document({"url": site.url("/")}).pk], by="test", speed="fast")
         initialize(run)
@@ -172,13 +174,24 @@ def test_heads_say_whether_the_newest_crawl_found_them() -> None:
         assert set(PageHead.objects.values_list("updated", flat=True)) == {1}
 
 
+def test_endings_share_a_transaction_up_to_so_many_documents_and_addresses() -> None:
+    def sizes(*addresses: int) -> list[list[int]]:
+        queues: list[Any] = [SimpleNamespace(frontier=SimpleNamespace(known=range(count))) for count in addresses]
+        return [[len(queue.frontier.known) for queue in part] for part in small_endings.parts(queues)]
+
+    assert sizes() == []
+    assert sizes(*[1] * 65) == [[1] * 64, [1]]
+    assert sizes(*[512] * 9) == [[512] * 8, [512]]
+    assert sizes(4096, 1) == [[4096], [1]]
+
+
 def test_small_documents_end_together_as_each_would_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
     pages = {"/": Page(["/a", "/b", "/c", "/"]), "/a": Page(["/", "/b"]), "/b": Page(status=302, location="/c")}
     pages |= {"/c": Page(["/a", "/gone"], headers={"X-Robots-Tag": "noindex"})}
     seen = []
     with serve(pages) as site:
         for small in (64, 0):
-            monkeypatch.setattr(small_endings, "SMALL", small)
+            monkeypatch.setattr(small_endings, "MOST", small)
             documents = [make_document({"url": site.url("/"), "max_pages": most}) for most in (0, 2)]
             run = crawl(*documents)
             rows = LedgerEntry.objects.filter(excursion__run=run).order_by("excursion_id", "url")
@@ -197,7 +210,7 @@ def test_small_documents_end_together_as_each_would_by_itself(monkeypatch: pytes
 
 def test_a_large_ending_lets_the_other_queues_be_served(monkeypatch: pytest.MonkeyPatch) -> None:
     """While one document is being counted, the pages of another are fetched and the instance shows that it lives."""
-    monkeypatch.setattr(small_endings, "SMALL", 0)
+    monkeypatch.setattr(small_endings, "MOST", 0)
     steps = Derivation.steps
 
     def slow(self: Derivation) -> Iterator[None]:

@@ -68,7 +68,7 @@ def random_document(site: Site, chance: random.Random) -> Document:
 def explained(document: Document, run: Run) -> Iterator[tuple[LedgerEntry, dict[str, Any]]]:
     """Every address with the best answer over all pages it was found on: the ledger keeps the verdict that got
     furthest, whoever found it."""
-    excursion, snapshot = Excursion.objects.get(run=run), snapshot_of(document)
+    excursion, snapshot = Excursion.objects.get(run=run, doc_id=document.pk), snapshot_of(document)
     rows = list(LedgerEntry.objects.filter(excursion=excursion).order_by("id"))
     key_of = keys_of(excursion)
     on_pages = parents(excursion, [row.url_key for row in rows])

@@ -48,7 +48,7 @@ def crawl(document: Document) -> Run:
     initialize(run)
     instance = Crawl(run)
     instance.traffic.fetcher.close()
-    instance.traffic.fetcher, instance.traffic.keys = Fetcher(64), Keys(run.pk)
+    instance.traffic.fetcher, instance.traffic.keys = Fetcher(64, instance.traffic.hosts), Keys(run.pk)
     instance.work()
     run.refresh_from_db()
     return run

@@ -1,5 +1,9 @@
 """What changes around a running instance: space, memory, the schema, the document itself."""
 
+import os
+import platform
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 
@@ -65,10 +69,12 @@ def test_an_instance_that_has_grown_gives_way_to_a_fresh_process(site: Site, mon
     run = started(make_document({"url": site.url("/")}))
     with monkeypatch.context() as patch:
         patch.setattr(surroundings, "MOST_MEMORY", 1)
+        patch.setattr(instance, "LEAST_SECONDS", 0.3)
         first = Crawl(run)
         first.work()
     assert first.slice_is_over and not ActiveQueue.objects.exists() and Excursion.objects.get(run=run).unfinished
     assert 1_000_000 < surroundings.memory() < surroundings.MOST_MEMORY
+    assert stored(run) > 0, "it must get on, however short memory is"
     assert go_on(run).state == "finished" and stored(run) == 61 and faults(run) == []
 
 
@@ -105,3 +111,11 @@ def test_the_excursion_of_a_deleted_document_is_cancelled(site: Site, ledger: Le
     assert run.state == "cancelled" and faults(run) == []
     assert "run_cancelled" in verdicts and verdicts.count("crawled") >= 3
     assert LedgerEntry.objects.filter(excursion__run=run).count() == 61
+
+
+@pytest.mark.skipif(platform.machine() not in ("x86_64", "aarch64"), reason="no number of the system call is known")
+def test_a_crawl_gives_way_to_screens() -> None:
+    code = "import os, crawler.surroundings as s; s.step_back(); print(os.sched_getscheduler(0), os.nice(0))"
+    answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=os.environ)
+    policy, nice = map(int, answer.stdout.split())
+    assert (policy, nice) == (os.SCHED_BATCH, surroundings.NICE)

@@ -1,13 +1,18 @@
 """The crawl point dialog as a plain form: saving, refusing, repairing, and two people at once."""
 
 import re
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from django.urls import reverse
+from django.utils import timezone
 
+from clearinghouse.addresses import networks
+from clearinghouse.digests import digest_of
 from clearinghouse.library.models import Document
 from clearinghouse.records import acting_as
+from crawler.models import Message, PageHead, PageVersion
 from crawlpoints import queries, services
 from crawlpoints.models import CrawlPoint
 
@@ -268,3 +273,65 @@ def test_a_crawl_point_deleted_meanwhile_does_not_exist_any_more(
     mine = filled(browser.get(url))
     services.delete_crawl_point(CrawlPoint.objects.get(pk=point.pk))
     assert browser.post(url, mine | {"do": "save"}).status_code == 404
+
+
+@pytest.fixture
+def nothing_opened(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The operator has allowed no network."""
+    monkeypatch.setenv("CLEARINGHOUSE_ALLOWED_NETWORKS", "")
+    networks.forget_settings()
+    yield
+    monkeypatch.undo()
+    networks.forget_settings()
+
+
+def test_a_name_inside_a_closed_network_is_refused_with_its_address(
+    browser: Any, new: str, document: Document, entries: dict[str, str], nothing_opened: None
+) -> None:
+    inside = entries | {"url": "http://localhost/a/", "root": "http://localhost/a/", "depth": "deep"}
+    answer = browser.post(new, inside)
+    found = re.search(
+        r"The address of localhost \(([^)]+)\) is on a private network\. The operator can allow", text_of(answer)
+    )
+    assert answer.status_code == 422 and found and found[1] in ("127.0.0.1", "::1")
+    assert "Depth limit must be a whole number, like 3" in text_of(answer)
+
+
+def test_a_name_saved_before_is_not_asked_for_again(
+    browser: Any, document: Document, entries: dict[str, str], nothing_opened: None
+) -> None:
+    point, _ = services.add_crawl_point(document, {"url": "http://localhost/a/", "root": "http://localhost/a/"})
+    saved = entries | {"url": point.url, "root": point.root, "version": str(point.version), "note": "kept"}
+    assert browser.post(edit(document, point), saved).status_code == 302
+    assert CrawlPoint.objects.get().note == "kept"
+
+
+def test_the_hits_of_new_exclude_lines_are_shown_before_they_are_saved(
+    browser: Any, new: str, document: Document, entries: dict[str, str], running: Any
+) -> None:
+    excursion = running(document)
+    for path in ("print/1", "print/2", "a"):
+        url = f"https://example.gov/list/{path}"
+        Message.objects.create(
+            excursion=excursion, url_key=digest_of(url), url=url, owner_id=1, reach="1:0:0:0", depth=1, found_on=None
+        )
+    url = "https://example.gov/list/print/old"
+    stored = PageVersion.objects.create(
+        run_id=1, doc_id=document.pk, url_key=digest_of(url), url=url, digest=digest_of(url), type_id=1,
+        found_at=timezone.now(),
+    )  # fmt: skip
+    PageHead.objects.create(doc_id=document.pk, url_key=stored.url_key, version_id=stored.pk)
+    lines = {"excludes": "*old.html\nhttps://example.gov/list/print/*", "excludes_opened": '["*old.html"]'}
+    page = text_of(browser.post(new, entries | lines | {"do": "hits"}))
+    assert "<strong>1 stored page</strong> and <strong>2 waiting addresses</strong>" in page
+    assert "print/<wbr>old" in page and "<code>*old.html</code>" not in page
+    assert not queries.patterns_of(document)
+
+
+def test_the_answer_can_be_copied_as_text(browser: Any, new: str, entries: dict[str, str]) -> None:
+    page = browser.post(new, entries | {"do": "test", "test": "https://example.gov/other/"}).content.decode()
+    text = re.search(r"<details[^>]*data-copy>.*?<textarea[^>]*>(.*?)</textarea>", page, re.DOTALL)
+    assert text and "Copy this answer" in page
+    lines = text[1].strip().splitlines()
+    assert lines[0].startswith("https://example.gov/other/: No, because it does not begin with the root string")
+    assert "Stop: Does not begin with the root string: character 21 is o, not l" in lines

@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from clearinghouse.digests import digest_of
 from clearinghouse.library.models import Document
-from crawler.models import Excursion, LedgerEntry, PageHead, PageVersion
+from crawler.models import Excursion, Message, PageHead, PageVersion
 from crawlpoints import queries, services
 from crawlpoints.models import CrawlPoint, ExcludeUrl
 
@@ -32,10 +32,7 @@ def store(document: Document, url: str) -> None:
 
 
 def queue(excursion: Excursion, url: str) -> None:
-    LedgerEntry.objects.create(
-        excursion=excursion, doc_id=excursion.doc_id, url_key=digest_of(url), url=url, outcome="queued",
-        at=timezone.now(),
-    )  # fmt: skip
+    Message.objects.create(excursion=excursion, url_key=digest_of(url), url=url, owner_id=1, reach="1:0:0:0", depth=1)
 
 
 def test_hits_are_counted_over_stored_and_waiting_addresses_and_nothing_is_saved(

@@ -6,6 +6,7 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
+from clearinghouse.access import options
 from clearinghouse.library.models import Document
 from crawlpoints import importing, queries, services
 from crawlpoints.models import CrawlPoint
@@ -121,3 +122,9 @@ def test_exclude_urls_make_the_same_round_trip(browser: Any, document: Document)
 def test_plain_lines_are_exclude_urls_too(document: Document) -> None:
     plan = importing.plan_excludes(document, "https://example.gov/a\n\nregex:(\nhttps://example.gov/a\n")
     assert [line.outcome for line in plan.lines] == ["add", "error", "unchanged"]
+
+
+def test_a_line_without_limits_takes_those_the_administrators_chose(document: Document) -> None:
+    options.choose({options.DEPTH: "6", options.MAX_PAGES: "0"})
+    line = importing.plan_points(document, "url\nhttps://a.example.org/b/\n").lines[0]
+    assert (line.values["depth"], line.values["max_pages"]) == (6, 0)

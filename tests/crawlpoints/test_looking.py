@@ -249,3 +249,14 @@ def test_a_poll_that_knows_everything_gets_204(browser: Any, document: Document,
     dry_run.carry_out(row.pk)
     row.refresh_from_db()
     assert row.started_at is None
+
+
+def test_a_forbidden_start_page_leads_to_robots_txt_and_to_who_can_help(
+    browser: Any, administrator: Any, document: Document, site: Site
+) -> None:
+    point, _ = services.add_crawl_point(document, {"url": site.url("/secret/"), "root": site.url("/secret/")})
+    shown = text_of(browser.get(reverse("crawl-point-look", args=[document.pk, point.pk])))
+    host = site.url("/").split("/")[2]
+    assert f"robots.txt of {host} forbids /secret/" in shown
+    assert f'href="http://{host}/robots.txt"' in shown and "Open robots.txt" in shown
+    assert "or ask an administrator, administrator" in shown

@@ -70,6 +70,9 @@ def test_documents_of_other_projects_do_not_exist(
         ("view=all&q=example.gov", ["Asthma", "Measures of hospital quality"]),
         ("view=all&who=nobody", ["Zinc"]),
         ("view=all&who=me", ["Asthma", "Measures of hospital quality"]),
+        ("view=mine&who=me&q=asth", ["Asthma"]),
+        ("view=mine&who=", ["Asthma", "Measures of hospital quality", "Zinc"]),
+        ("view=mine&who=nobody", ["Zinc"]),
         ("view=all&age=30", ["Measures of hospital quality"]),
         ("view=all&errors=1", ["Asthma", "Measures of hospital quality"]),
         ("view=all&nopoints=1", ["Zinc"]),
@@ -102,10 +105,9 @@ def test_each_figure_of_a_row_is_a_door(browser: Any, library_of_three: list[Doc
 
 def test_the_commands_belong_to_the_chosen_document(browser: Any, document: Document) -> None:
     choose = reverse("documents-choose")
-    for command, name in (("points", "crawl-points"), ("excludes", "exclude-urls")):
+    for command, name in (("points", "crawl-points"), ("excludes", "exclude-urls"), ("runs", "document-runs")):
         answer = browser.get(choose, {"document": document.pk, "to": command})
         assert answer.url == reverse(name, args=[document.pk])
-    assert browser.get(choose, {"document": document.pk, "to": "runs"}).url.endswith("#runs")
     assert "Choose a document first." in text_of(browser.get(choose, {"to": "points"}, follow=True))
 
 

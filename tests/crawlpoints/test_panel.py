@@ -229,3 +229,11 @@ def test_the_panel_asks_as_often_for_forty_rows_as_for_two(
     add(2, 40)
     assert count_queries(lambda: browser.get(panel)) == few
     assert few <= 25
+
+
+def test_the_panel_shows_every_crawl_point_however_many(browser: Any, panel: str, document: Document) -> None:
+    for number in range(40):
+        url = f"https://example.gov/p{number:02}/"
+        services.add_crawl_point(document, {"url": url, "root": url})
+    page = browser.get(panel).content.decode()
+    assert page.count('<input type="checkbox" name="point"') == 40 and "40 crawl points" in page

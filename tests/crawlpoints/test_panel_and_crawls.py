@@ -16,6 +16,8 @@ from crawler.models import Excursion, Finding, Schedule
 from crawler.queries.plans import next_start_of
 from crawlpoints.models import CrawlPoint
 
+from .test_panel import text_of
+
 pytestmark = pytest.mark.django_db(databases="__all__")
 SignedIn = Callable[[Any], Client]
 Crawled = Callable[..., Excursion]
@@ -100,3 +102,14 @@ def test_a_version_that_is_no_plain_number_is_no_fault(
     address = reverse("crawl-point-edit", args=[document.pk, point.pk])
     answer = signed_in(editor).post(address, entries | {"version": "²", "auth_type": "²"})
     assert answer.status_code in (302, 409, 422)
+
+
+def test_one_crawl_point_or_the_whole_document_is_taken_to_the_launch_form(
+    signed_in: SignedIn, administrator: Any, editor: Any, document: Document, point: CrawlPoint
+) -> None:
+    door, browser = reverse("crawl-points-launch", args=[document.pk]), signed_in(administrator)
+    assert f'formaction="{door}"' in panel(browser, document) and door not in panel(signed_in(editor), document)
+    assert browser.post(door, {"point": point.pk}).url == reverse("launch") + f"?crawl_point={point.pk}"
+    assert browser.post(door).url == reverse("launch") + f"?doc={document.pk}"
+    form = text_of(browser.post(door, {"point": point.pk}, follow=True))
+    assert point.url.removeprefix("https://example.gov/") in form and "One crawl point" in form

@@ -115,7 +115,9 @@ def _headers(head: bytes) -> dict[str, str]:
 
 
 def _unframed(headers: dict[str, str], rest: bytes) -> bytes | None:
-    if headers.get("transfer-encoding", "").lower().split(",")[-1].strip() == "chunked":
+    codings = [coding.strip() for coding in headers.get("transfer-encoding", "").lower().split(",")]
+    codings = [coding for coding in codings if coding not in ("", "identity")]  # which means: nothing more was done
+    if codings and codings[-1] == "chunked":
         return _dechunked(rest)
     lengths = {text.strip() for text in headers.get("content-length", "").split(",") if text.strip()}
     numbers = {int(text) for text in lengths if re.fullmatch(r"\d+", text, re.ASCII)}

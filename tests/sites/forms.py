@@ -2,6 +2,7 @@
 
 import secrets
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -19,6 +20,7 @@ class Asked:
     path: str
     headers: dict[str, str]
     body: str
+    at: float = field(default_factory=time.monotonic)
 
 
 @dataclass
@@ -38,6 +40,7 @@ class FormSite:
     seen: list[Asked] = field(default_factory=list)
     sessions: dict[str, int] = field(default_factory=dict)
     tokens: set[str] = field(default_factory=set)
+    slow: float = 0.0  # seconds before the sign-in page answers
     broken: int = 0  # answers of the sign-in page that are a 503 first
 
     def url(self, path: str) -> str:
@@ -67,6 +70,7 @@ class _Handler(BaseHTTPRequestHandler):
         if path == "/robots.txt":
             self._send(404)
         elif path == "/login":
+            time.sleep(self.site.slow)
             self.site.broken -= 1
             self._send(503 if self.site.broken >= 0 else 200, self.site.form(), **{"Set-Cookie": "seen=1; Path=/"})
         elif path in self.site.open_pages:
@@ -91,6 +95,7 @@ class _Handler(BaseHTTPRequestHandler):
         self._note(body)
         form = {name: values[0] for name, values in parse_qs(body, keep_blank_values=True).items()}
         token = form.pop("csrf", "")
+        time.sleep(self.site.slow)
         expected = {"user": USER, "pass": self.site.password, "keep": "yes", "lang": "en", "go": "1"}
         if token not in self.site.tokens or "seen=1" not in self.headers.get("Cookie", ""):
             self._send(403)

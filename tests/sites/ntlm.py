@@ -2,6 +2,7 @@
 
 import base64
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -23,6 +24,7 @@ class NtlmSite:
     address: str
     pages: dict[str, tuple[int, dict[str, str], bytes]] = field(default_factory=dict)
     seen: list[tuple[str, str]] = field(default_factory=list)  # path, first word and length of Authorization
+    times: list[float] = field(default_factory=list)  # of all requests
     served: list[str] = field(default_factory=list)  # paths given to somebody who is signed in
     connections: int = 0
     refusal: bytes = b"who are you?"
@@ -47,6 +49,7 @@ class _Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         given = self.headers.get("Authorization", "")
         self.site.seen.append((self.path, given[:4]))
+        self.site.times.append(time.monotonic())
         if self.context is not None and self.context.complete and not given:
             self._page()
         elif given.startswith("NTLM "):

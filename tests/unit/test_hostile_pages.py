@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from crawler.extract.html import NODES_AT_MOST
+from crawler.extract.libxml import NODES_AT_MOST
 from crawler.fetch import forms
 from tests.unit.test_extract import read, urls
 
@@ -59,6 +59,17 @@ print(len(page.links), page.flags, memory_at_most())
     [
         ("'<p>x' * 1_200_000 + '<a href=x>y</a>'", "text/html", "1 []"),
         ("'<b a=1 b=2 c=3></b>' * 300_000 + '<a href=x>y</a>'", "text/html", "1 []"),
+        # One element that is made again in every paragraph: as much of it as lexbor is given, and far too much of it.
+        (
+            "'<p><b ' + ' '.join(f'a{n:x}' for n in range(1_400)) + '></p>' + '<p>x' * 800 + '<a href=x>y</a>'",
+            "text/html",
+            "1 []",
+        ),
+        (
+            "'<p>' + ''.join(f'<b a{n} b c d>' for n in range(2_000)) + '</p>' + '<p>x' * 2_000 + '<a href=x>y</a>'",
+            "text/html",
+            "1 []",
+        ),
         ("'<r><loc>/x</loc>' + '<a/>' * 2_300_000 + '</r>'", "text/xml", "1 ['body_cut']"),
     ],
 )

@@ -4,7 +4,7 @@ Does not: read a database or decide anything. Called by: all templates (a builti
 and by tables that render cells.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from math import floor
 from statistics import median
@@ -14,7 +14,7 @@ from django import template
 from django.core.paginator import Page
 from django.templatetags.static import static
 from django.utils import timezone
-from django.utils.html import format_html, format_html_join
+from django.utils.html import escape, format_html
 from django.utils.safestring import SafeString, mark_safe
 
 register = template.Library()
@@ -95,19 +95,22 @@ def _origin_length(url: str) -> int:
     return len(url) if slash < 0 else slash
 
 
+_BREAK, _SLASH = mark_safe("/<wbr>"), mark_safe("/")
+
+
 def _breakable(text: str) -> SafeString:
     """The same characters, with a place to break the line after each slash."""
-    return format_html_join(mark_safe("<wbr>"), "{}", ((part,) for part in _after_slashes(text)))
+    *parts, last = text.split("/")
+    whole = escape("")
+    for number, part in enumerate(parts, start=1):
+        whole += escape(part) + (_BREAK if last or number < len(parts) else _SLASH)
+    return whole + escape(last)
 
 
-def _after_slashes(text: str) -> Iterator[str]:
-    start = 0
-    for position, character in enumerate(text):
-        if character == "/":
-            yield text[start : position + 1]
-            start = position + 1
-    if start < len(text):
-        yield text[start:]
+@register.filter
+def web_link(url: str) -> str:
+    """The address if a browser may be sent there; nothing for javascript: and the like (threat T12)."""
+    return url if url.lower().startswith(("http://", "https://")) else ""
 
 
 @register.simple_tag

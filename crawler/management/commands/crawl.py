@@ -1,5 +1,7 @@
 """manage.py crawl: a whole run in this process tree, without Redis or RQ."""
 
+import argparse
+import os
 import signal
 import subprocess
 import sys
@@ -8,9 +10,12 @@ from typing import Any
 
 from django.conf import settings
 from django.core.management.base import CommandParser
+from django.db import connections
 
 from clearinghouse import env
+from clearinghouse.adoption.checks import unusable_files
 from clearinghouse.commands import FAILED, NEEDS_DECISION, WRONG_USE, Command, Stop
+from clearinghouse.databases import DEFAULT, WEBCRAWL
 from crawler import instances, intake, surroundings
 from crawler.errors import AllBusy, NothingToCrawl
 from crawler.initializer import initialize
@@ -38,14 +43,19 @@ class Command(Command):
         parser.add_argument(
             "--join", type=int, metavar="RUN", help="serve as one more instance of a run of this command"
         )
+        parser.add_argument("--again", type=int, help=argparse.SUPPRESS)  # a fresh process for a run of this command
 
     def work(self, **options: Any) -> dict[str, Any]:
+        if unusable := unusable_files(DEFAULT, WEBCRAWL):
+            raise Stop(unusable)
         if options["join"]:
-            self._serve(Run.objects.get(pk=options["join"]), show=False)
+            if self._serve(Run.objects.get(pk=options["join"]), show=False):
+                self._start_afresh()
             return {}
-        run = self._resumed(options["resume"]) if options["resume"] else self._launched(options)
+        run = self._run(options)
         if run.state in OPEN_STATES:
-            self._drive(run, max(1, options["instances"]))
+            if self._drive(run, max(1, options["instances"])):
+                self._start_afresh("--again", str(run.pk))
             run.refresh_from_db()
         result = run_result(run)
         self._report(run, result)
@@ -57,6 +67,12 @@ class Command(Command):
             sys.exit(FAILED)
 
     failed = False
+    arguments: tuple[str, ...] = ()  # of this process, when it is one of its own
+
+    def _run(self, options: dict[str, Any]) -> Run:
+        if options["again"]:
+            return self._driven(Run.objects.get(pk=options["again"]))
+        return self._resumed(options["resume"]) if options["resume"] else self._launched(options)
 
     def _launched(self, options: dict[str, Any]) -> Run:
         driver = instances.register(None, kind="driver")
@@ -80,20 +96,26 @@ class Command(Command):
         if run.state in OPEN_STATES:
             if run.driver and run.driver.alive and not instances.gone(run.driver):
                 raise Stop(f"Run {run.pk} is being crawled by process {run.driver.pid} on {run.driver.host}.")
-            run.driver = instances.register(None, kind="driver")
             run.control = ""
-            run.save(update_fields=["driver", "control"])
+            run.save(update_fields=["control"])
             Excursion.objects.filter(run=run, state=State.PAUSED).update(state=State.WAITING)
+            self._driven(run)
         return run
 
-    def _drive(self, run: Run, count: int) -> None:
+    def _driven(self, run: Run) -> Run:
+        run.driver = instances.register(None, kind="driver")
+        run.save(update_fields=["driver"])
+        return run
+
+    def _drive(self, run: Run, count: int) -> bool:
+        """To its end, or until this process has grown: then it is to start afresh."""
         initialize(run)
         helpers = [
             subprocess.Popen([sys.executable, str(settings.BASE_DIR / "manage.py"), "crawl", "--join", str(run.pk)])
             for _ in range(count - 1)
         ]
         try:
-            self._serve(run, show=self.plain and sys.stderr.isatty())
+            return self._serve(run, show=self.plain and sys.stderr.isatty())
         finally:
             for helper in helpers:
                 helper.send_signal(signal.SIGTERM)
@@ -103,11 +125,18 @@ class Command(Command):
     def run_from_argv(self, argv: list[str]) -> None:
         surroundings.step_back()
         surroundings.collect_seldom()
+        self.arguments = tuple(argv)
         super().run_from_argv(argv)
 
-    def _serve(self, run: Run, show: bool) -> None:
+    def _start_afresh(self, *more: str) -> None:
+        """The same process with empty memory: who started it, and what it prints, notices nothing."""
+        connections.close_all()
+        os.execv(sys.executable, [sys.executable, *self.arguments, *more])
+
+    def _serve(self, run: Run, show: bool) -> bool:
         row = run.driver if not self._joined(run) else None
         crawl = Crawl(run, stay=True, row=row)
+        crawl.replaceable = bool(self.arguments)
         before = {number: signal.signal(number, crawl.ask_to_stop) for number in (signal.SIGTERM, signal.SIGINT)}
         try:
             crawl.work(Progress() if show else None)
@@ -116,6 +145,7 @@ class Command(Command):
                 signal.signal(number, handler)
         if show:
             sys.stderr.write("\n")
+        return crawl.grown and not crawl.stopping
 
     def _joined(self, run: Run) -> bool:
         return Instance.objects.filter(pk=run.driver_id, run=run).exists() or run.driver is None

@@ -8,7 +8,9 @@ from typing import Any
 from django.core.management.base import CommandParser
 from django.db import Error, connections
 
-from clearinghouse.commands import Command
+from clearinghouse.adoption.checks import unusable_files
+from clearinghouse.commands import Command, Stop
+from clearinghouse.databases import DEFAULT, WEBCRAWL
 from crawler import tick
 from crawler.instances import Watch
 
@@ -22,6 +24,8 @@ class Command(Command):
         parser.add_argument("--once", action="store_true", help="one round, then end")
 
     def work(self, **options: Any) -> dict[str, Any]:
+        if unusable := unusable_files(DEFAULT, WEBCRAWL):
+            raise Stop(unusable)
         end, watch, rounds = threading.Event(), Watch(), 0
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda *_: end.set())

@@ -1,12 +1,15 @@
 """Every address of the API, its methods, what each takes and gives: the table from which everything else is made."""
 
-from . import documents, runs
+from . import commands, documents, results, runs
 from .contract import PAGING, Address, Operation, text
 
 DOCUMENT = "documents/<int:doc_id>/"
 POINT = DOCUMENT + "crawl-points/<int:point_id>/"
 EXCLUDE = DOCUMENT + "exclude-urls/<int:exclude_id>/"
 RUN = "runs/<int:run_id>/"
+OTHER = RUN + "compare/<int:other_id>/"
+FINDING = "findings/<int:finding_id>/"
+PREVIEW = DOCUMENT + "previews/<int:preview_id>/"
 _FIND = {"text": text("Part of the title", 200), "project": text("Name of the project", 100)}
 _DELETED = {"deleted": documents.DELETED}
 _VERSION = {"version": documents.VERSION}
@@ -55,6 +58,31 @@ ADDRESSES = (
         "POST": Operation(documents.explain, "Would these addresses be crawled? Changes nothing", "Explanation",
                           body=documents.QUESTION),
     }),
+    Address(DOCUMENT + "crawl-points/set/", "api-crawl-points-set", {
+        "POST": Operation(commands.set_values, "Set a limit of several crawl points, or switch them on or off",
+                          "Changed", body=commands.LIMITS),
+    }),
+    Address(DOCUMENT + "crawl-points/copy/", "api-crawl-points-copy", {
+        "POST": Operation(commands.copy, "Copy or move crawl points to another document", "Changed",
+                          body=commands.COPY),
+    }),
+    Address(DOCUMENT + "history/", "api-history", {
+        "GET": Operation(commands.history, "Who changed what, newest first", "HistoryEntry", many=True, query=PAGING),
+    }),
+    Address(DOCUMENT + "request-crawl/", "api-request-crawl", {
+        "POST": Operation(commands.request_crawl, "Ask the administrators for a crawl of this document", "CrawlRequest",
+                          body=commands.NOTE, status=201),
+    }),
+    Address(DOCUMENT + "previews/", "api-previews", {
+        "GET": Operation(commands.previews_of, "Previews of a document, newest first", "Preview", many=True,
+                         query=PAGING),
+        "POST": Operation(commands.start_preview, "Look at up to 25 pages; nothing is stored", "Preview",
+                          body=commands.CHOSEN, status=201),
+    }),
+    Address(PREVIEW, "api-preview", {"GET": Operation(commands.preview, "One preview with its pages", "Preview")}),
+    Address(PREVIEW + "stop/", "api-preview-stop", {
+        "POST": Operation(commands.stop_preview, "Stop a preview", "Preview"),
+    }),
     Address("runs/", "api-runs", {
         "GET": Operation(runs.listed, "Runs, newest first", "Run", many=True, query=PAGING | {"state": runs.TAB}),
         "POST": Operation(runs.launch, "Launch a crawl of the named documents, of a project, or of all", "Run",
@@ -91,6 +119,45 @@ ADDRESSES = (
     }),
     Address(RUN + "events/", "api-run-events", {
         "GET": Operation(runs.events, "The log of a run, newest first", "Event", many=True, query=PAGING),
+    }),
+    Address(RUN + "ask-to-stop/", "api-run-ask-to-stop", {
+        "POST": Operation(commands.ask_to_stop, "Ask the administrators to stop a run you may not stop", "Run"),
+    }),
+    Address(RUN + "findings/", "api-run-findings", {
+        "GET": Operation(results.findings, "What the diagnosis says of a run, the heaviest first", "Finding", many=True,
+                         query=PAGING | results.FINDINGS_QUERY),
+    }),
+    Address(RUN + "hosts/", "api-run-hosts", {
+        "GET": Operation(results.hosts, "What each site gave, and what kept the crawler from more of it", "Host",
+                         many=True, query=PAGING | results.DOCUMENT_QUERY),
+    }),
+    Address(RUN + "errors/", "api-run-errors", {
+        "GET": Operation(results.errors, "Failed addresses in groups of one trouble", "ErrorGroup", many=True,
+                         query=PAGING | results.DOCUMENT_QUERY),
+    }),
+    Address(RUN + "documents/<int:doc_id>/changes/", "api-run-changes", {
+        "GET": Operation(results.changes, "The pages of a document against its crawl before", "Change", many=True,
+                         query=PAGING | results.CHANGES_QUERY),
+    }),
+    Address(RUN + "documents/<int:doc_id>/settings/", "api-run-settings", {
+        "GET": Operation(results.settings_used, "The crawl points and exclude URLs the run took over", "SettingsUsed"),
+    }),
+    Address(OTHER, "api-run-compare", {
+        "GET": Operation(results.compare, "Two runs beside each other, document by document", "Compared", many=True,
+                         query=PAGING),
+    }),
+    Address(OTHER + "documents/<int:doc_id>/", "api-run-compare-pages", {
+        "GET": Operation(results.compared_pages, "The pages of a document by how two runs differ", "LedgerRow",
+                         many=True, query=PAGING | results.COMPARE_QUERY),
+    }),
+    Address(FINDING, "api-finding", {"GET": Operation(results.finding, "One finding", "Finding")}),
+    Address(FINDING + "decide/", "api-finding-decide", {
+        "POST": Operation(results.decide, "Accept a finding, call it solved, open it again", "Finding",
+                          body=results.DECISION),
+    }),
+    Address(FINDING + "fix/", "api-finding-fix", {
+        "POST": Operation(results.fix, "Carry out an offered repair; it applies to the next crawl", "Finding",
+                          body=results.REPAIR),
     }),
     Address("propagations/", "api-propagations", {
         "GET": Operation(runs.propagations, "Propagations, newest first", "Propagation", many=True, query=PAGING),

@@ -4,7 +4,15 @@ from typing import Any
 
 from django.http import Http404
 
-from clearinghouse.access.policies import Action, doc_ids_for, document_or_404, documents_for, require, role_of
+from clearinghouse.access.policies import (
+    Action,
+    doc_ids_for,
+    document_or_404,
+    documents_for,
+    require,
+    role_of,
+    sees_logins,
+)
 from clearinghouse.library.models import Document
 from crawlpoints import services
 from crawlpoints.checks import SWITCHES, TEXTS
@@ -68,11 +76,13 @@ def one(asked: Asked, doc_id: int) -> Answer:
 def points(asked: Asked, doc_id: int) -> Answer:
     document = document_or_404(asked.user, doc_id)
     rows = deleted_points_of(document) if asked.query.get("deleted") else points_of(document)
-    return page_of(rows, asked, lambda page: [shapes.crawl_point(row) for row in page])
+    shown = sees_logins(asked.user)
+    return page_of(rows, asked, lambda page: [shapes.crawl_point(row, shown) for row in page])
 
 
 def point(asked: Asked, doc_id: int, point_id: int) -> Answer:
-    return Answer(shapes.crawl_point(_point(document_or_404(asked.user, doc_id), point_id)))
+    found = _point(document_or_404(asked.user, doc_id), point_id)
+    return Answer(shapes.crawl_point(found, sees_logins(asked.user)))
 
 
 def add_point(asked: Asked, doc_id: int) -> Answer:

@@ -28,6 +28,11 @@ def view_of(address: Address) -> Callable[..., HttpResponse]:
     return view
 
 
+def nothing_here(request: HttpRequest, rest: str) -> HttpResponse:
+    """Whatever no address of the contract is, in JSON too."""
+    return _refuse(404, "not_found", "There is no such address; /api/docs/ lists them all.")
+
+
 def _answer(address: Address, request: HttpRequest, keys: dict[str, Any]) -> HttpResponse:
     method = "GET" if request.method == "HEAD" else request.method or ""
     operation = address.methods.get(method)

@@ -12,6 +12,7 @@ from clearinghouse import __version__
 from .addresses import ADDRESSES
 from .contract import Operation, Schema
 from .door import REQUESTS_A_MINUTE
+from .result_shapes import SCHEMAS as RESULT_SCHEMAS
 from .shapes import SCHEMAS
 
 BASE = "/api/v1/"
@@ -68,7 +69,7 @@ def openapi() -> dict[str, Any]:
             for address in ADDRESSES
         },
         "components": {
-            "schemas": SCHEMAS | {"Explanation": _explanation()},
+            "schemas": SCHEMAS | RESULT_SCHEMAS | {"Explanation": _explanation()},
             "securitySchemes": {"key": {"type": "http", "scheme": "bearer"}},
         },
     }

@@ -8,10 +8,12 @@ from django.utils import timezone
 
 from clearinghouse.access import options as choices
 from clearinghouse.access.policies import Action, Scope, documents_for, require, scope_of
+from crawlpoints.models import CrawlPointLink
 from crawlpoints.queries import patterns_of
 
 from ... import control, schedules
 from ...models import Propagation, PropagationStep, Run
+from ...narrowing import ONLY_FAILED, ONLY_NEW, Choice
 from ...queries import ledger
 from ...queries.counts import totals, totals_of_runs
 from ...queries.pages import version_of
@@ -24,9 +26,13 @@ from .contract import Answer, Asked, Schema, choice, number, several, switch, te
 from .door import page_of
 
 _MONTH = 30 * 24 * 3600
+ONLY = (ONLY_FAILED, ONLY_NEW)
 LAUNCH = thing(
     documents=several(number("Key of a document", least=1), 10_000),
     project=text("All documents of this project", 100),
+    crawl_point=number("Key of the one crawl point to crawl", least=1),
+    only=choice("Less than everything", *ONLY),
+    max_pages=number("At most so many pages of each crawl point; 0 is its own maximum", most=10_000_000),
     speed=choice("How fast each site is read", *SPEEDS),
     max_seconds=number("Stop this run after so many seconds; 0 is no limit", most=_MONTH),
     note=text("Why this run is launched"),
@@ -70,9 +76,10 @@ def launch(asked: Asked) -> Answer:
     body = asked.body
     if body.get("propagate_after"):
         require(asked.user, Action.PROPAGATE)
-    options = {name: body[name] for name in ("note", "propagate_after", "max_seconds") if name in body}
+    options = {name: body[name] for name in ("note", "propagate_after", "max_seconds", "max_pages") if name in body}
+    part = Choice(body.get("only", ""), body.get("crawl_point"))
     speed = body.get("speed") or choices.speed()
-    run = schedules.launch(_wanted(asked), by=asked.by, speed=speed, origin="api", **options)
+    run = schedules.launch(_wanted(asked), by=asked.by, speed=speed, origin="api", choice=part, **options)
     schedules.begin(run, timezone.now())
     return Answer(shapes.run(run, totals(run)), 201)
 
@@ -81,6 +88,11 @@ def _wanted(asked: Asked) -> list[int] | None:
     """The documents to crawl: of the named ones those this person may launch; None for every document."""
     rows = documents_for(asked.user, Action.LAUNCH)
     wanted, project = asked.body.get("documents"), asked.body.get("project")
+    if point := asked.body.get("crawl_point"):
+        rows = rows.filter(pk__in=CrawlPointLink.objects.filter(crawl_point=point).values("document"))
+        if not rows.exists():
+            raise Http404("No such crawl point, or not yours to launch")
+        return sorted(rows.values_list("pk", flat=True))
     if wanted is None and project is None and scope_of(asked.user, Action.LAUNCH) is Scope.ALL:
         return None
     if project is not None:

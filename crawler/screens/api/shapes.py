@@ -19,68 +19,75 @@ AUTH_WORDS = {AuthType.NONE: "none", AuthType.BASIC: "basic", AuthType.DIGEST: "
 AUTH_CODES = {word: int(code) for code, word in AUTH_WORDS.items()}
 COUNTERS = ("found", "queued", "crawled", "unchanged", "redirected", "skipped", "failed")
 
-_N: Schema = {"type": "integer"}
-_T: Schema = {"type": "string"}
-_B: Schema = {"type": "boolean"}
-_AT: Schema = {"type": ["string", "null"], "format": "date-time"}
-_NONE_OR_N: Schema = {"type": ["integer", "null"]}
+INT: Schema = {"type": "integer"}
+TEXT: Schema = {"type": "string"}
+FLAG: Schema = {"type": "boolean"}
+MOMENT: Schema = {"type": ["string", "null"], "format": "date-time"}
+INT_OR_NOTHING: Schema = {"type": ["integer", "null"]}
 
 
-def _shape(**properties: Schema) -> Schema:
+def shape_of(**properties: Schema) -> Schema:
     return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
 
 
-def _list(items: Schema) -> Schema:
+def list_of(items: Schema) -> Schema:
     return {"type": "array", "items": items}
 
 
-_COUNTS = _shape(**dict.fromkeys((*COUNTERS, "documents", "bytes"), _N))
-_TRACE = _shape(check=_T, result={"type": "string", "enum": ["pass", "stop", "idle"]}, detail=_T)
+_COUNTS = shape_of(**dict.fromkeys((*COUNTERS, "documents", "bytes"), INT))
+_TRACE = shape_of(check=TEXT, result={"type": "string", "enum": ["pass", "stop", "idle"]}, detail=TEXT)
 SCHEMAS: dict[str, Schema] = {
-    "Me": _shape(user=_T, name=_T, role={"type": ["string", "null"]}, projects=_list(_T)),
-    "Document": _shape(id=_N, title=_T, project=_T, status=_T, web_address=_T, may_edit=_B),
-    "CrawlPoint": _shape(
-        id=_N, version=_N, deleted=_B, depth=_N, max_pages=_N, authentication=_T, has_password=_B,
-        **dict.fromkeys(TEXTS, _T), **dict.fromkeys(SWITCHES, _B),
+    "Me": shape_of(user=TEXT, name=TEXT, role={"type": ["string", "null"]}, projects=list_of(TEXT)),
+    "Document": shape_of(id=INT, title=TEXT, project=TEXT, status=TEXT, web_address=TEXT, may_edit=FLAG),
+    "CrawlPoint": shape_of(
+        id=INT, version=INT, deleted=FLAG, depth=INT, max_pages=INT, authentication=TEXT, has_password=FLAG,
+        **dict.fromkeys(TEXTS, TEXT), **dict.fromkeys(SWITCHES, FLAG),
     ),
-    "SavedCrawlPoint": _shape(
-        crawl_point={"$ref": "#/components/schemas/CrawlPoint"}, cautions=_list(_shape(code=_T, text=_T))
+    "SavedCrawlPoint": shape_of(
+        crawl_point={"$ref": "#/components/schemas/CrawlPoint"}, cautions=list_of(shape_of(code=TEXT, text=TEXT))
     ),
-    "ExcludeUrl": _shape(id=_N, version=_N, pattern=_T, deleted=_B),
-    "Explained": _shape(
-        asked=_T, url=_T, verdict={"type": "string", "enum": ["yes", "no", "depends"]}, reason=_T,
-        depth=_NONE_OR_N, trace=_list(_TRACE),
+    "ExcludeUrl": shape_of(id=INT, version=INT, pattern=TEXT, deleted=FLAG),
+    "Explained": shape_of(
+        asked=TEXT, url=TEXT, verdict={"type": "string", "enum": ["yes", "no", "depends"]}, reason=TEXT,
+        depth=INT_OR_NOTHING, trace=list_of(_TRACE),
     ),
-    "Run": _shape(
-        id=_N, state=_T, asked=_T, speed=_T, requested_by=_T, origin=_T, note=_T, propagate_after=_B, max_seconds=_N,
-        created_at=_AT, started_at=_AT, finished_at=_AT, left_out=_list(_N), counts=_COUNTS,
+    "Run": shape_of(
+        id=INT, state=TEXT, asked=TEXT, speed=TEXT, requested_by=TEXT, origin=TEXT, note=TEXT, propagate_after=FLAG,
+        max_seconds=INT, created_at=MOMENT, started_at=MOMENT, finished_at=MOMENT, left_out=list_of(INT),
+        counts=_COUNTS,
     ),
-    "Excursion": _shape(document_id=_N, title=_T, project=_T, state=_T, **dict.fromkeys((*COUNTERS, "bytes"), _N)),
-    "LedgerRow": _shape(
-        id=_N, document_id=_N, url=_T, outcome=_T, reason=_T, detail=_T, status=_N, depth=_N,
-        crawl_point_id=_NONE_OR_N, redirect_url=_T, size=_N, milliseconds=_N, at=_AT,
+    "Excursion": shape_of(
+        document_id=INT, title=TEXT, project=TEXT, state=TEXT, **dict.fromkeys((*COUNTERS, "bytes"), INT)
     ),
-    "Page": _shape(
-        id=_N, url=_T, title=_T, type=_T, language=_T, size=_N, found_at=_AT, text=_T, text_cut=_B,
-        metas=_list(_list(_T)),
+    "LedgerRow": shape_of(
+        id=INT, document_id=INT, url=TEXT, outcome=TEXT, reason=TEXT, detail=TEXT, status=INT, depth=INT,
+        crawl_point_id=INT_OR_NOTHING, redirect_url=TEXT, size=INT, milliseconds=INT, at=MOMENT,
     ),
-    "Event": _shape(id=_N, at=_AT, kind=_T, text=_T, document_id=_NONE_OR_N),
-    "Propagation": _shape(
-        generation=_N, state=_T, requested_by=_T, error=_T, targets=_list(_T), created_at=_AT, started_at=_AT,
-        finished_at=_AT,
-        steps=_list(_shape(number=_N, name=_T, target=_T, state=_T, error=_T, started_at=_AT, finished_at=_AT)),
+    "Page": shape_of(
+        id=INT, url=TEXT, title=TEXT, type=TEXT, language=TEXT, size=INT, found_at=MOMENT, text=TEXT, text_cut=FLAG,
+        metas=list_of(list_of(TEXT)),
+    ),
+    "Event": shape_of(id=INT, at=MOMENT, kind=TEXT, text=TEXT, document_id=INT_OR_NOTHING),
+    "Propagation": shape_of(
+        generation=INT, state=TEXT, requested_by=TEXT, error=TEXT, targets=list_of(TEXT), created_at=MOMENT,
+        started_at=MOMENT, finished_at=MOMENT,
+        steps=list_of(shape_of(
+            number=INT, name=TEXT, target=TEXT, state=TEXT, error=TEXT, started_at=MOMENT, finished_at=MOMENT
+        )),
     ),
     "Refusal": {
         "type": "object",
-        "properties": {"code": _T, "error": _T, "fields": {"type": "object", "additionalProperties": _list(_T)}},
+        "properties": {
+            "code": TEXT, "error": TEXT, "fields": {"type": "object", "additionalProperties": list_of(TEXT)},
+        },
         "required": ["code", "error"],
     },
 }  # fmt: skip
 TEXT_LIMIT = 100_000
 
 
-def _at(moment: Any) -> str | None:
-    return moment.isoformat(timespec="seconds") if moment else None
+def moment(at: Any) -> str | None:
+    return at.isoformat(timespec="seconds") if at else None
 
 
 def document(row: Document, may_edit: bool) -> dict[str, Any]:
@@ -95,9 +102,10 @@ def document(row: Document, may_edit: bool) -> dict[str, Any]:
     }
 
 
-def crawl_point(row: CrawlPoint) -> dict[str, Any]:
-    """Everything but the password, of which only is said whether there is one."""
-    values: dict[str, Any] = {name: getattr(row, name) or "" for name in TEXTS}
+def crawl_point(row: CrawlPoint, login: bool = True) -> dict[str, Any]:
+    """Everything but the password, of which only is said whether there is one; for readers without the user ID."""
+    values: dict[str, Any] = {name: getattr(row, name) or "" for name in TEXTS if login or name != "login"}
+    values |= {} if login else {"login": ""}
     values |= {name: bool(getattr(row, name)) for name in SWITCHES}
     return values | {
         "id": row.pk,
@@ -119,9 +127,9 @@ def run(row: Run, sums: Totals) -> dict[str, Any]:
     return {name: getattr(row, name) for name in names} | {
         "id": row.pk,
         "asked": row.control,
-        "created_at": _at(row.created_at),
-        "started_at": _at(row.started_at),
-        "finished_at": _at(row.finished_at),
+        "created_at": moment(row.created_at),
+        "started_at": moment(row.started_at),
+        "finished_at": moment(row.finished_at),
         "counts": {name: getattr(sums, name) for name in (*COUNTERS, "documents", "bytes")},
     }
 
@@ -134,7 +142,7 @@ def excursion(row: Excursion) -> dict[str, Any]:
 def ledger_row(row: Row) -> dict[str, Any]:
     names = ("id", "url", "outcome", "reason", "detail", "status", "depth", "crawl_point_id", "redirect_url", "size",
              "milliseconds")  # fmt: skip
-    return {name: getattr(row, name) for name in names} | {"document_id": row.doc_id, "at": _at(row.at)}
+    return {name: getattr(row, name) for name in names} | {"document_id": row.doc_id, "at": moment(row.at)}
 
 
 def page(row: Row, version: PageVersion) -> dict[str, Any]:
@@ -145,7 +153,7 @@ def page(row: Row, version: PageVersion) -> dict[str, Any]:
         "type": PAGE_TYPES.get(version.type_id, ""),
         "language": version.language,
         "size": version.size,
-        "found_at": _at(version.found_at),
+        "found_at": moment(version.found_at),
         "text": version.text[:TEXT_LIMIT],
         "text_cut": len(version.text) > TEXT_LIMIT,
         "metas": [[str(part) for part in meta] for meta in json.loads(version.metas or "[]")],
@@ -153,20 +161,20 @@ def page(row: Row, version: PageVersion) -> dict[str, Any]:
 
 
 def event(row: Event) -> dict[str, Any]:
-    return {"id": row.pk, "at": _at(row.at), "kind": row.kind, "text": row.text, "document_id": row.doc_id}
+    return {"id": row.pk, "at": moment(row.at), "kind": row.kind, "text": row.text, "document_id": row.doc_id}
 
 
 def propagation(row: Propagation, steps: Sequence[Any]) -> dict[str, Any]:
     names = ("state", "requested_by", "error", "targets")
     shown = [
         {name: getattr(step, name) for name in ("number", "name", "target", "state", "error")}
-        | {"started_at": _at(step.started_at), "finished_at": _at(step.finished_at)}
+        | {"started_at": moment(step.started_at), "finished_at": moment(step.finished_at)}
         for step in steps
     ]
     return {name: getattr(row, name) for name in names} | {
         "generation": row.pk,
-        "created_at": _at(row.created_at),
-        "started_at": _at(row.started_at),
-        "finished_at": _at(row.finished_at),
+        "created_at": moment(row.created_at),
+        "started_at": moment(row.started_at),
+        "finished_at": moment(row.finished_at),
         "steps": shown,
     }

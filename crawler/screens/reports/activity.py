@@ -80,9 +80,9 @@ def pages_chart(days: list[tuple[date, int, int]], heading: str) -> Chart | None
     found: dict[date, Counter[str]] = {}
     for day, good, bad in days:
         found.setdefault(day, Counter()).update({"k-done": good, "k-err": bad})
-    if not found:
-        return None
     good, bad = (sum(counts[css] for counts in found.values()) for css in ("k-done", "k-err"))
+    if not good + bad:
+        return None
     bars = day_bars(found, ("k-done", "k-err"))
     title = f"{heading}: {plural(good, 'page')}, {plural(bad, 'error')}; most in one column {max_of(bars):,}"
     return Chart(heading, title, bars, (("k-done", "pages"), ("k-err", "errors")))

@@ -8,9 +8,13 @@ from django.db.models import Count, Q, QuerySet
 from django.db.models.functions import TruncDate
 from django.urls import reverse
 
+from clearinghouse.access.policies import sees_logins
 from clearinghouse.access.templatetags.pieces import plural, when
 from clearinghouse.audit.models import Entry
+from clearinghouse.audit.queries import without_login
 from clearinghouse.library.models import Document
+from crawlpoints.checks import SWITCHES
+from crawlpoints.models import AuthType
 
 from .activity import day_bars, max_of
 from .frame import Asked, Cell, Chart, Column, Field, Report
@@ -23,21 +27,27 @@ COLUMNS = (
     Column("document_id", "Document"),
     Column("values", "Before and after", sorts=False),
 )
+_NAMES = {
+    "url": "URL", "root": "root string", "max_pages": "maximum pages", "depth": "depth limit",
+    "auth_type": "authentication", "login": "user ID", "has_saved_pw": "password saved",
+}  # fmt: skip
+_KINDS = {"crawlpoint": "crawl point", "excludeurl": "exclude URL", "documentnote": "note", "apikey": "key"}
 
 
 def report(asked: Asked) -> Report:
     since, period = asked.since()
     rows = _visible(asked, since)
     actors = [("", "Anybody"), *((name, name) for name in _distinct(rows, "actor"))]
-    kinds = [("", "Anything"), *((name, name) for name in _distinct(rows, "kind"))]
+    kinds = [("", "Anything"), *((name, _KINDS.get(name, name)) for name in _distinct(rows, "kind"))]
     actor, kind = asked.one_of("actor", actors), asked.one_of("kind", kinds)
     words, by_words = asked.words("Text contains")
     rows = rows.filter(actor=actor) if actor else rows
     rows = rows.filter(kind=kind) if kind else rows
     rows = rows.filter(Q(sentence__icontains=words)) if words else rows
     sort = asked.sort(COLUMNS, "-at")
+    logins = sees_logins(asked.request.user)
     return Report(
-        COLUMNS, rows.order_by(sort, "-id"), _cells, "entry,entries", sort=sort,
+        COLUMNS, rows.order_by(sort, "-id"), lambda part: _cells(part, logins), "entry,entries", sort=sort,
         filters=(by_words, Field("actor", "Person", actor, actors), Field("kind", "Thing", kind, kinds), period),
         chart=_chart(rows), sentence=f"{plural(rows.count(), 'change')} in this period.",
         nothing="Nobody changed anything in this period.",
@@ -54,13 +64,13 @@ def _distinct(rows: QuerySet[Entry], column: str) -> list[str]:
     return list(rows.order_by(column).values_list(column, flat=True).distinct())
 
 
-def _cells(rows: list[Entry]) -> list[list[Cell]]:
+def _cells(rows: list[Entry], logins: bool) -> list[list[Cell]]:
     ids = {row.document_id for row in rows if row.document_id}
     titles = dict(Document.everything.filter(pk__in=ids).values_list("pk", "sheet__title"))
-    return [_line(row, titles) for row in rows]
+    return [_line(row, titles, logins) for row in rows]
 
 
-def _line(row: Entry, titles: dict[int, str]) -> list[Cell]:
+def _line(row: Entry, titles: dict[int, str], logins: bool) -> list[Cell]:
     doc = row.document_id
     title = (titles.get(doc) or f"Document {doc}") if doc else ""
     return [
@@ -69,7 +79,7 @@ def _line(row: Entry, titles: dict[int, str]) -> list[Cell]:
         Cell(row.action),
         Cell(row.sentence),
         Cell(title, reverse("crawl-points", args=[doc]) if doc else ""),
-        Cell(difference(row.before, row.after)),
+        Cell(difference(row.before, row.after) if logins else difference(*map(without_login, (row.before, row.after)))),
     ]
 
 
@@ -80,12 +90,24 @@ def difference(before: dict[str, Any], after: dict[str, Any]) -> str:
         old, new = before.get(name), after.get(name)
         if old == new or (new in (None, "", 0) and not before):
             continue
-        parts.append(f"{name}: {_short(old)} → {_short(new)}" if before else f"{name}: {_short(new)}")
+        was, now = _short(name, old), _short(name, new)
+        parts.append(f"{_named(name)}: {was} → {now}" if before else f"{_named(name)}: {now}")
     return "; ".join(parts)
 
 
-def _short(value: Any) -> str:
-    text = "nothing" if value in (None, "") else str(value)
+def _named(name: str) -> str:
+    return _NAMES.get(name) or name.replace("_", " ")
+
+
+def _short(name: str, value: Any) -> str:
+    if isinstance(value, bool) or name in SWITCHES:
+        text = "yes" if value else "no"
+    elif name == "auth_type":
+        text = str(AuthType(value or 0).label)
+    elif isinstance(value, list):
+        text = ", ".join(map(str, value)) or "none"
+    else:
+        text = "nothing" if value in (None, "") else str(value)
     return text if len(text) <= 120 else f"{text[:119]}…"
 
 

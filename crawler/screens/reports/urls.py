@@ -11,5 +11,7 @@ urlpatterns = [
     path("changes/feed.atom", require_safe(ChangesFeed()), name="changes-feed"),
     path("errors/mark/<slug:key>/", views.mark, name="error-mark"),
     path("<slug:name>/", views.report, name="report"),
+    path("<slug:name>/views/save/", views.save_view, name="report-view-save"),
+    path("<slug:name>/views/delete/", views.forget_view, name="report-view-delete"),
     path("<slug:name>/export.csv", views.export, name="report-csv"),
 ]

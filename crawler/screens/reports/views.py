@@ -20,7 +20,7 @@ from ...findings.decisions import mark_errors
 from ...models import ErrorGroup, ErrorMark
 from ...queries.reports import seen
 from ..scope import page_size, visible_docs
-from . import activity, broken, changes, coverage, errors, exclusions, hosts, planned, trail
+from . import activity, broken, changes, coverage, errors, exclusions, hosts, kept, planned, trail
 from .frame import Asked, Report, who_sees
 
 
@@ -69,7 +69,7 @@ def report(request: HttpRequest, name: str) -> HttpResponse:
         "back": request.get_full_path(),
         "may_mark": doc_ids_for(request.user, Action.EDIT) != set(),
     }
-    return render(request, "reports/report.html", context | made.extra)
+    return render(request, "reports/report.html", context | kept.kept_of(request, name) | made.extra)
 
 
 @require_safe
@@ -91,6 +91,23 @@ def _made(request: HttpRequest, name: str) -> tuple[Kind, Report]:
     if kind is None:
         raise Http404("No such report")
     return kind, kind.make(asked)
+
+
+@require_POST
+def save_view(request: HttpRequest, name: str) -> HttpResponse:
+    return kept.save(request, _known(request, name))
+
+
+@require_POST
+def forget_view(request: HttpRequest, name: str) -> HttpResponse:
+    return kept.forget(request, _known(request, name))
+
+
+def _known(request: HttpRequest, name: str) -> str:
+    visible_docs(request)
+    if name not in REPORTS:
+        raise Http404("No such report")
+    return name
 
 
 @require_POST

@@ -28,7 +28,7 @@ def test_nothing_is_said_of_an_ordinary_crawl() -> None:
 def test_only_the_start_page() -> None:
     found = said("only_start", pages=1, before=412, starts=start(links_inside=0))
     assert found is not None
-    expected = "Only 1 page was stored; the crawl before had 412. The start page has 0 links inside the root string."
+    expected = "Only 1 page was stored; the previous run had 412. The start page has 0 links inside the root string."
     assert found.sentence == expected
     assert [fix.label for fix in found.fixes] == ["Show its links", "Change root string"]
     flat = PointSettings(id=7, url="https://ex.gov/a/", root="https://ex.gov/a/", depth=0)

@@ -16,7 +16,16 @@ from clearinghouse.library import services as library
 from clearinghouse.library.models import Document
 from crawler.findings.diagnosis import diagnose, diagnose_due
 from crawler.findings.links import of_document
-from crawler.models import Diagnosis, ErrorGroup, ExcludeHit, Finding, HostFigure, Run
+from crawler.models import (
+    Diagnosis,
+    ErrorGroup,
+    ExcludeHit,
+    Finding,
+    HostFigure,
+    LedgerEntry,
+    PageVersion,
+    Run,
+)
 from crawler.values import Snapshot
 from crawlpoints import services
 from crawlpoints.models import CrawlPoint, ExcludeUrl
@@ -70,6 +79,15 @@ def test_an_open_excursion_is_not_looked_through(document: Document) -> None:
     assert diagnose_due() == 0 and not Diagnosis.objects.exists()
 
 
+def test_pages_confirmed_without_a_body_are_not_a_tiny_result(document: Document) -> None:
+    run = make_run(document, state="finished", queued=0)
+    for entry in LedgerEntry.objects.filter(excursion__run=run, version_id__isnull=False):
+        PageVersion.objects.filter(pk=entry.version_id).update(size=400)
+    LedgerEntry.objects.filter(excursion__run=run, version_id__isnull=False).update(outcome="unchanged", size=0)
+    diagnose_due()
+    assert not Finding.objects.filter(rule="tiny").exists()
+
+
 def test_a_cancelled_excursion_has_no_findings(document: Document) -> None:
     make_run(document, state="cancelled", queued=0).excursions.update(state="cancelled")
     assert diagnose_due() == 1 and not Finding.objects.exists()
@@ -78,7 +96,7 @@ def test_a_cancelled_excursion_has_no_findings(document: Document) -> None:
 def test_the_tab_works_for_who_may_see_the_run(signed_in: SignedIn, editor: Any, reader: Any, run: Run) -> None:
     for person in (editor, reader):
         page = signed_in(person).get(f"/crawls/{run.pk}/findings/").content.decode()
-        assert "Stopped at the limit of 5 pages" in page and "<strong>Review</strong>" in page
+        assert "Stopped at the limit of 5 pages" in page and "<strong>Review" in page
     assert "Set limit to 100" in signed_in(editor).get(f"/crawls/{run.pk}/findings/").content.decode()
     assert "Set limit to 100" not in signed_in(reader).get(f"/crawls/{run.pk}/findings/").content.decode()
 

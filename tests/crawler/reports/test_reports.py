@@ -224,7 +224,7 @@ def test_the_audit_shows_before_and_after_and_no_password(signed_in: SignedIn, e
     point = services.add_crawl_point(document, values)[0]
     services.update_crawl_point(point, {"depth": 4})
     page = text(signed_in(editor), "/reports/audit/")
-    assert "depth: 0 → 4" in page and "swordfish" not in page
+    assert "depth limit: 0 → 4" in page and "swordfish" not in page
     assert "swordfish" not in str(lines(signed_in(editor), "/reports/audit/export.csv"))
 
 
@@ -257,3 +257,24 @@ def test_the_columns_of_a_chart_are_as_high_as_their_numbers() -> None:
     drawn = list(chart.drawn())
     assert [(one["css"], one["height"]) for one in drawn] == [("k-ok", "24.50"), ("k-err", "24.50"), ("k-err", "98.00")]
     assert (drawn[0]["x"], drawn[2]["x"]) == (1, 11) and chart.width == 70  # one bar is not as wide as the page
+
+
+def test_the_filter_of_a_report_is_kept_under_a_name_of_ones_own(
+    signed_in: SignedIn, editor: Any, reader: Any, runs: list[Run]
+) -> None:
+    browser = signed_in(editor)
+    sent = {"name": " My  week ", "query": "days=7&state=finished&page=3"}
+    answer = browser.post("/reports/activity/views/save/", sent)
+    assert answer.url == "/reports/activity/?days=7&state=finished"
+    page = text(browser, answer.url)
+    assert 'href="?days=7&amp;state=finished" aria-current="page">My week</a>' in page
+    assert "My week" not in text(browser, "/reports/coverage/")
+    assert "My week" not in text(browser, "/documents/")
+    assert "My week" not in text(signed_in(reader), "/reports/activity/")
+    view = page.split('name="view" value="')[1].split('"')[0]
+    signed_in(reader).post("/reports/activity/views/delete/", {"view": view})
+    assert "My week" in text(browser, "/reports/activity/")
+    assert browser.post("/reports/activity/views/save/", {"name": " "}, follow=True).content.count(b"Enter a name") >= 1
+    browser.post("/reports/activity/views/delete/", {"view": view})
+    assert 'aria-label="Saved views"' not in text(browser, "/reports/activity/")
+    assert browser.post("/reports/nonsense/views/save/", sent).status_code == 404

@@ -10,7 +10,6 @@ from clearinghouse.digests import digest_of
 from clearinghouse.library.models import Document
 from crawler.extract import pack_links
 from crawler.models import Event, Excursion, LedgerEntry, Message, PageBody, PageVersion, Run, State
-from crawler.queries.ledger import TAKEN_REASONS
 from crawler.values import (
     CRAWLED,
     FAILED,
@@ -74,13 +73,14 @@ class Maker:
             self.tallies["reason"][reason] += 1
         if values.get("status"):
             self.tallies["status"][str(values["status"])] += 1
-        if outcome != SKIPPED or reason in TAKEN_REASONS:
+        taken = values.pop("taken", outcome != SKIPPED or reason == "robots_disallowed")
+        if taken:
             self.tallies["depth"][str(depth)][0] += 1
         self.at += timedelta(seconds=2)
         return LedgerEntry.objects.create(
             excursion=self.excursion, doc_id=self.document.pk, url_key=digest_of(url), url=url, outcome=outcome,
             reason=reason, depth=depth, found_on=None if parent is None else digest_of(self.root + parent),
-            crawl_point_id=self.point.id, at=self.at, milliseconds=120, **values,
+            crawl_point_id=self.point.id, at=self.at, milliseconds=120, taken=taken, **values,
         )  # fmt: skip
 
     def queue(self, path: str, depth: int, parent: str = "") -> Message:
@@ -117,7 +117,8 @@ def fill(maker: Maker, pages: int = 6, queued: int = 4) -> Excursion:
     root = maker.root
     maker.decide(f"{SITE}/careers/", SKIPPED, "outside_root", parent="", detail=root)
     maker.decide("https://cdn.example.net/report.pdf", SKIPPED, "outside_root", parent="1.html", depth=2, detail=root)
-    maker.decide(f"{root}print/7.html", SKIPPED, "excluded", parent="", detail=f"{root}print/*")
+    # It was queued, and excluded while the crawl ran.
+    maker.decide(f"{root}print/7.html", SKIPPED, "excluded", parent="", detail=f"{root}print/*", taken=True)
     maker.decide(f"{root}deep/er.html", SKIPPED, "too_deep", depth=3, parent="1.html", detail="depth 3 of 2")
     maker.decide(f"{root}private/", SKIPPED, "robots_disallowed", parent="", detail="Disallow: /private/")
     maker.decide(f"{root}missing.html", FAILED, "http_4xx", parent="", status=404)

@@ -10,6 +10,7 @@ from django.urls import get_resolver
 from clearinghouse.access.help_topics import TOPICS
 from clearinghouse.library.models import Document
 from crawler.screens.help import TOPICS as PAGES
+from tests.access.matrix import NO, ROWS, SHUT
 from tests.access.routes import routes
 
 from .rows import make_run
@@ -39,10 +40,19 @@ def test_the_head_of_a_screen_links_to_its_own_page(
         "/": "in-tray", "/documents/": "documents", f"/documents/{document.pk}/crawl-points/": "crawl-points",
         f"/documents/{document.pk}/crawl-points/new/": "dialog", f"/crawls/{run.pk}/urls/": "runs",
         f"/crawls/{run.pk}/findings/": "findings", "/crawls/launch/": "launch", "/crawls/schedules/": "schedules",
-        "/reports/coverage/": "reports", "/settings/people/": "settings", "/me/keys/": "api-keys",
+        "/reports/coverage/": "reports", "/settings/people/": "people", "/me/keys/": "api-keys",
+        "/settings/workers/": "machines", "/me/": "preferences", "/me/notifications/": "notices",
     }.items():  # fmt: skip
         assert f'<a href="/help/{topic}/">Help</a>' in browser.get(path).content.decode(), path
-    assert '<a href="/help/">Help</a>' in browser.get("/me/").content.decode()
+    assert '<a href="/help/">Help</a>' in browser.get("/help/").content.decode()
+
+
+def test_every_page_people_look_at_has_a_help_page_of_its_own() -> None:
+    """A new screen needs a line in clearinghouse/access/help_topics.py, or here, if it is no page with a head."""
+    no_page = ("-export", "-live", "-choose", "-copy", "-csv", "-feed", "-running", "-cached", "-opensearch")
+    pages = {name for name, (get, *_) in ROWS.items() if get not in (NO, SHUT) and not name.endswith(no_page)}
+    pages -= {name for name in pages if name.startswith(("api-", "admin:"))} - {"api-keys", "api-docs"}
+    assert pages - set(TOPICS) == {"help", "help-topic", "sign-in"}
 
 
 def test_the_keys_are_listed_where_the_question_mark_leads(client: Client) -> None:

@@ -9,10 +9,13 @@ from django.utils import timezone
 from lxml import html
 
 from clearinghouse.digests import digest_of
+from crawler import instances
 from crawler.instances import register
 from crawler.models import Event, Excursion, Host, HostService, Run, State
 from crawler.queries.counts import totals, totals_by_state
 from crawler.screens.live import Mark, milestone
+
+from .rows import SITE
 
 pytestmark = pytest.mark.django_db(databases=["default", "webcrawl", "primary", "backup"])
 SignedIn = Callable[[Any], Client]
@@ -112,16 +115,40 @@ def test_the_switch_is_remembered_by_the_browser(signed_in: SignedIn, administra
     assert poll_address(browser.get(f"/crawls/{run.pk}/").content) != ""
 
 
-def test_the_sites_being_fetched_from_are_named_to_who_sees_the_whole_run(
+def fetching(run: Run, *flights: tuple[int, str, float], requests: int = 9) -> None:
+    now = timezone.now().timestamp()
+    oldest = [[doc_id, url, now - seconds] for doc_id, url, seconds in flights]
+    instance = register(run.pk)
+    instances.tell(instance, {"requests": requests, "oldest": oldest})
+
+
+def test_what_is_being_fetched_is_named_oldest_first(
     signed_in: SignedIn, administrator: Any, editor: Any, run: Run
 ) -> None:
+    mine, hidden = run.excursions.order_by("pk").first().doc_id, run.excursions.order_by("-pk").first().doc_id
+    fetching(run, (mine, f"{SITE}/measures/47.html", 1.2), (hidden, "https://hidden.example.gov/list.html", 4.1))
+    page = signed_in(administrator).get(f"/crawls/{run.pk}/").content
+    rows = [row.text_content() for row in html.fromstring(page).xpath("//ul[contains(@class, 'fetch')]/li")]
+    assert rows[0].startswith("https://hidden.example.gov/list.html4.") and f"{SITE}/measures/47.html" in rows[1]
+    assert b"9 requests" in page
+    theirs = signed_in(editor).get(f"/crawls/{run.pk}/").content.decode()
+    assert "measures/47.html" in theirs and "hidden.example.gov" not in theirs and "1 request<" in theirs
+
+
+def test_what_is_being_fetched_moves_with_the_poll(signed_in: SignedIn, administrator: Any, run: Run) -> None:
+    browser = signed_in(administrator)
+    address = poll_address(browser.get(f"/crawls/{run.pk}/").content)
+    fetching(run, (run.excursions.order_by("pk").first().doc_id, f"{SITE}/measures/47.html", 1.2))
+    assert "/measures/47.html" in fragments(browser.get(address).content)["live-now"].text_content().replace("\n", "")
+
+
+def test_a_site_that_holds_the_run_up_is_named(signed_in: SignedIn, administrator: Any, editor: Any, run: Run) -> None:
     host = Host.objects.create(key=digest_of("https://slow.example.gov"), origin="https://slow.example.gov")
     HostService.objects.create(host=host, instance=register(run.pk), flying=3)
-    page = signed_in(administrator).get(f"/crawls/{run.pk}/").content.decode()
-    assert "https://slow.example.gov" in page and "3 requests" in page
-    assert "slow.example.gov" not in signed_in(editor).get(f"/crawls/{run.pk}/").content.decode()
     Host.objects.update(wait_until=timezone.now().timestamp() + 90)
-    assert "asked to wait another 90 s" in signed_in(administrator).get(f"/crawls/{run.pk}/live").content.decode()
+    told = signed_in(administrator).get(f"/crawls/{run.pk}/").content.decode()
+    assert "asked to wait another 90 s" in told and "Running slowly (https://slow.example.gov)" in told
+    assert "slow.example.gov" not in signed_in(editor).get(f"/crawls/{run.pk}/live").content.decode()
 
 
 def test_what_a_poll_counts_is_what_the_page_shows(run: Run) -> None:

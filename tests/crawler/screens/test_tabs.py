@@ -8,7 +8,9 @@ from django.test import Client
 from lxml import html
 
 from clearinghouse.library.models import Document
+from crawler.findings.diagnosis import diagnose_due
 from crawler.models import Excursion, LedgerEntry, PageVersion, Run
+from crawler.narrowing import addresses_again
 from crawler.queries.failures import pattern_of
 from crawler.queries.sites import by_folder, by_site, median_of
 from crawler.queries.tree import Node
@@ -67,21 +69,66 @@ def test_addresses_of_one_trouble_have_one_shape(url: str, shape: str) -> None:
     assert pattern_of(url) == ("https://a.gov/", shape)
 
 
-def test_errors_come_in_groups_that_open_and_are_new_known_or_solved(
-    signed_in: SignedIn, editor: Any, document: Document
+def told(browser: Client, run: Run) -> list[str]:
+    page = html.fromstring(browser.get(f"/crawls/{run.pk}/errors/").content)
+    return [" ".join(row.text_content().split()) for row in page.xpath("//tbody/tr")]
+
+
+@pytest.mark.parametrize("looked_through", [False, True])
+def test_errors_come_in_groups_that_open(
+    signed_in: SignedIn, editor: Any, document: Document, looked_through: bool
 ) -> None:
     first = make_run(document, state="finished", queued=0)
     row = LedgerEntry.objects.filter(excursion__run=first, reason="timeout").get()
     LedgerEntry.objects.filter(pk=row.pk).update(url=f"{SITE}/measures/gone-since.html")
+    diagnose_due()
     second = make_run(document, state="finished", queued=0)
-    page = html.fromstring(signed_in(editor).get(f"/crawls/{second.pk}/errors/").content)
-    rows = [" ".join(row.text_content().split()) for row in page.xpath("//tbody/tr")]
+    if looked_through:
+        diagnose_due()
+    browser = signed_in(editor)
+    rows = told(browser, second)
     assert len(rows) == 2
-    assert "missing.html refused (4xx) 404 1 Known" in rows[0] and "slow.html timeout 1 New" in rows[1]
-    assert "gone-since.html timeout, 1 address" in text_of(signed_in(editor).get(f"/crawls/{second.pk}/errors/"))
+    assert "missing.html refused (4xx) 404 1 New" in rows[0] and "slow.html timeout 1 New" in rows[1]
+    assert "gone-since.html timeout, 1 address" in text_of(browser.get(f"/crawls/{second.pk}/errors/"))
+    page = html.fromstring(browser.get(f"/crawls/{second.pk}/errors/").content)
     (opened,) = page.xpath("//tbody/tr[1]/th/a/@href")
-    listed = html.fromstring(signed_in(editor).get(f"/crawls/{second.pk}/errors/{opened}").content)
+    listed = html.fromstring(browser.get(f"/crawls/{second.pk}/errors/{opened}").content)
     assert len(listed.xpath("//tbody/tr[th]")) == 1
+
+
+def test_an_error_is_known_or_solved_as_people_say_and_opens_again_by_itself(
+    signed_in: SignedIn, editor: Any, document: Document
+) -> None:
+    run = make_run(document, state="finished", queued=0)
+    diagnose_due()
+    browser, here = signed_in(editor), f"/crawls/{run.pk}/errors/"
+    form = html.fromstring(browser.get(here).content).xpath("//form[contains(@action, '/mark/')]")[0]
+    answer = browser.post(form.get("action"), {"state": "solved", "next": here})
+    assert answer["Location"] == here and "404 1 Solved" in told(browser, run)[0]
+    browser.post(form.get("action"), {"state": "known", "next": here})
+    assert "404 1 Known" in told(browser, run)[0]
+    browser.post(form.get("action"), {"state": "solved", "next": here})
+    again = make_run(document, state="finished", queued=0)
+    diagnose_due()
+    assert "404 1 New" in told(browser, again)[0]
+    assert "Errors in the last 2 runs" in told(browser, again)[0]
+
+
+def test_retry_fetches_the_errors_of_the_group_only(
+    signed_in: SignedIn, administrator: Any, document: Document
+) -> None:
+    services.add_crawl_point(document, {"url": f"{SITE}/measures/", "root": f"{SITE}/measures/"})
+    run = make_run(document, state="finished", queued=0)
+    browser = signed_in(administrator)
+    page = html.fromstring(browser.get(f"/crawls/{run.pk}/errors/").content)
+    (door,) = page.xpath("//tbody/tr[1]//a[starts-with(normalize-space(), 'Retry these 1')]/@href")
+    asked = html.fromstring(browser.get(door).content)
+    assert "1 page that failed last time" in asked.xpath("//*[@id='scope']")[0].text_content()
+    values = {field.get("name"): field.get("value") for field in asked.xpath("//main//input[@type='hidden']")}
+    values |= {"what": "chosen", "doc": [document.pk], "only": "failed", "speed": "polite"}
+    assert browser.post("/crawls/launch/", values).status_code == 302
+    excursion = Excursion.objects.order_by("-pk")[0]
+    assert addresses_again(excursion) == [f"{SITE}/measures/missing.html"]
 
 
 def same_versions(first: Run, second: Run) -> None:
@@ -162,3 +209,14 @@ def test_chips_of_pages_and_pressing_why(signed_in: SignedIn, editor: Any, run: 
     assert "Not crawled, because it took longer than allowed" in opened.xpath("//tr[@id='why']")[0].text_content()
     page = html.fromstring(browser.get(f"/crawls/{run.pk}/pages/?why=e{row.pk}").content)
     assert "Crawled: the same as last time" in page.xpath("//tr[@id='why']")[0].text_content()
+
+
+def test_a_host_can_be_added_or_excluded_where_one_document_is_meant(
+    signed_in: SignedIn, editor: Any, reader: Any, run: Run, document: Document
+) -> None:
+    here = f"/crawls/{run.pk}/hosts/?doc={document.pk}"
+    doors = html.fromstring(signed_in(editor).get(here).content).xpath("//tbody/tr[2]//td[@class='acts']/a/@href")
+    assert doors[0] == f"/documents/{document.pk}/crawl-points/new/?url=https%3A%2F%2Fcdn.example.net%2F"
+    assert doors[1].endswith("?pattern=https%3A%2F%2Fcdn.example.net%2F*")
+    assert len(html.fromstring(signed_in(reader).get(here).content).xpath("//tbody/tr[2]//td[@class='acts']/a")) == 1
+    assert "Add as crawl point" not in text_of(signed_in(editor).get(f"/crawls/{run.pk}/hosts/"))

@@ -1,17 +1,23 @@
 """Sentences, sums and charts."""
 
+import re
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
 from django.utils.html import strip_tags
 
-from crawler.models import Run
+from crawler import intake
+from crawler.control import CANCEL, PAUSE, STOP
+from crawler.models import Event, Run
 from crawler.queries.aftermath import Aftermath
 from crawler.queries.counts import Tallies, Totals
 from crawler.queries.pace import _pace
 from crawler.queries.results import run_result
+from crawler.queries.runs import ASKED, cause_of
 from crawler.screens import charts
+from crawler.screens.tab_log import WORDS
 from crawler.screens.verdict import state_word, verdict
 
 NOW = datetime(2026, 11, 18, 14, 3, 22, tzinfo=UTC)
@@ -55,6 +61,30 @@ def test_state_words_say_what_was_asked_and_which_limit_was_met() -> None:
     assert state_word(a_run("running", control="stop")) == "Stopping"
     assert state_word(a_run("finished_at_limit"), {"page_limit": 3}) == "Finished at limit (maximum pages)"
     assert state_word(a_run("finished")) == ""
+    assert state_word(a_run("paused"), because="by anna") == "Paused (by anna)"
+    assert state_word(a_run("interrupted"), because="2nd") == "Interrupted, resuming (2nd time)"
+    assert [state_word(a_run(state)) for state in ("stopped", "cancelled", "failed")] == [
+        "Stopped (kept)", "Cancelled (discarded)", "Failed (a fault of ours)",
+    ]  # fmt: skip
+
+
+@pytest.mark.django_db(databases=["default", "webcrawl"])
+def test_the_log_says_who_paused_and_how_often_it_was_interrupted(run: Run) -> None:
+    Event.objects.create(run=run, at=NOW, kind="pause", text="Paused by quiet hours")
+    for doc_id in (None, 7, None):
+        Event.objects.create(run=run, at=NOW, kind="interrupted", text="Process 1 died", doc_id=doc_id)
+    run.state = "paused"
+    assert cause_of(run) == "by quiet hours"
+    run.state = "interrupted"
+    assert cause_of(run) == "2nd"
+
+
+def test_every_kind_of_event_has_words() -> None:
+    written = re.compile(r"""note\([^,()]+(?:\.[a-z_]+)*, "([a-z_]+)\"""")
+    sources = [path.read_text() for path in Path(intake.__file__).parent.rglob("*.py")]
+    kinds = {kind for source in sources for kind in written.findall(source)}
+    kinds |= {ASKED, PAUSE, STOP, CANCEL, "interrupted"}
+    assert kinds >= {"launch", "excursion", "speed"} and kinds - WORDS.keys() == set()
 
 
 def test_parts_of_a_bar_fill_it_and_none_vanishes() -> None:
@@ -99,7 +129,7 @@ def test_the_result_of_a_run_is_the_crawl_object(finished_run: Run) -> None:
         (Aftermath(), "."),
         (Aftermath(since=206, changed=38, findings=2), ", 38 pages changed since run 206. 2 findings need attention."),
         (Aftermath(since=206, changed=1, findings=1), ", 1 page changed since run 206. 1 finding needs attention."),
-        (Aftermath(since=206, findings=0), "."),
+        (Aftermath(since=206, findings=0), ", 0 pages changed since run 206."),
     ],
 )  # fmt: skip
 def test_the_verdict_says_what_changed_and_what_needs_attention(aftermath: Aftermath, ending: str) -> None:

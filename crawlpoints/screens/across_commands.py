@@ -1,0 +1,106 @@
+"""Commands for the ticked rows of all crawl points: activate, deactivate, set a limit, and taking that back."""
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_POST
+
+from clearinghouse.access.policies import Action, documents_for, require
+from clearinghouse.access.templatetags.pieces import plural
+from clearinghouse.records import StaleRecord
+
+from .. import bulk
+from ..checks import Invalid
+from ..models import CrawlPoint, CrawlPointLink
+from . import undo
+from .bulk_commands import QUESTIONS, STALE, limit_sentence
+from .panel_commands import SELECT_FIRST
+
+LIMITS = ("depth", "max_pages")
+
+
+@require_POST
+def bulk_command(request: HttpRequest) -> HttpResponse:
+    require(request.user, Action.EDIT)
+    undo.forget(request)
+    wanted = request.POST.get("do", "")
+    if wanted not in {"activate", "deactivate", *LIMITS}:
+        raise Http404("No such command")
+    chosen = _chosen(request)
+    if not chosen:
+        messages.info(request, SELECT_FIRST)
+        return _back(request)
+    if wanted in LIMITS and "answer" not in request.POST:
+        return _ask(request, chosen, wanted)
+    try:
+        _do(request, chosen, wanted)
+    except Invalid as wrong:
+        return _ask(request, chosen, wanted, list(dict.fromkeys(Invalid.sentences(wrong.errors))))
+    except StaleRecord:
+        messages.error(request, STALE)
+    return _back(request)
+
+
+def _chosen(request: HttpRequest) -> list[CrawlPoint]:
+    """The ticked rows that the person may change, whatever else was sent."""
+    ids = [int(text) for text in request.POST.getlist("point") if text.isascii() and text.isdigit() and len(text) < 19]
+    documents = documents_for(request.user, Action.EDIT).order_by().values("pk")
+    mine = CrawlPointLink.objects.filter(document__in=documents, crawl_point__in=ids).values("crawl_point")
+    return list(CrawlPoint.objects.filter(pk__in=mine).order_by("url", "pk"))
+
+
+def _do(request: HttpRequest, chosen: list[CrawlPoint], wanted: str) -> None:
+    if wanted in LIMITS:
+        answer = request.POST.get("answer", "").strip()
+        changed = bulk.set_values(chosen, {wanted: answer if answer or wanted == "max_pages" else "none"})
+        sentence = limit_sentence(wanted, answer, changed.count)
+    else:
+        changed = bulk.set_values(chosen, {"active": int(wanted == "activate")})
+        sentence = f"{wanted.capitalize()}d {plural(changed.count, 'crawl point')}."
+    if changed.count:
+        undo.offer_change(request, undo.EVERYWHERE, changed, sentence)
+    else:
+        messages.info(request, "Nothing to do: they are that way already.")
+
+
+def _ask(request: HttpRequest, chosen: list[CrawlPoint], wanted: str, wrong: list[str] | None = None) -> HttpResponse:
+    context = {
+        "chosen": chosen,
+        "wanted": wanted,
+        "question": QUESTIONS[wanted],
+        "wrong": wrong or [],
+        "problems": [("id_answer", message) for message in wrong or []],
+        "answer": request.POST.get("answer", ""),
+        "action": reverse("points-bulk"),
+        "cancel": _list(request),
+        "query": request.POST.get("query", ""),
+    }
+    return render(request, "crawlpoints/bulk.html", context, status=422 if wrong else 200)
+
+
+def _list(request: HttpRequest) -> str:
+    """The list as it was filtered; its filter travels with every command."""
+    query = request.POST.get("query", "").replace("\r", "").replace("\n", "")[:4000]
+    return reverse("points") + (f"?{query}" if query else "")
+
+
+def _back(request: HttpRequest) -> HttpResponse:
+    return redirect(_list(request))
+
+
+@require_POST
+def take_back(request: HttpRequest) -> HttpResponse:
+    require(request.user, Action.EDIT)
+    changed = undo.taken(request, undo.EVERYWHERE)
+    if changed is None:
+        messages.info(request, "There is nothing to undo any more.")
+    elif not bulk.within(changed, documents_for(request.user, Action.EDIT)):
+        messages.error(request, "One of these crawl points is in a document that you may not change any more.")
+    else:
+        try:
+            count = bulk.take_back(changed)
+            messages.success(request, f"Undone: {plural(count, 'row')} {'is' if count == 1 else 'are'} as before.")
+        except (Invalid, StaleRecord) as wrong:
+            messages.error(request, STALE if isinstance(wrong, StaleRecord) else f"{wrong}.")
+    return _back(request)

@@ -1,0 +1,35 @@
+"""What a host name stands for, asked once before a save: a URL inside a closed network is refused with a reason.
+
+Never the last word: the crawler checks the address it really connects to, at every request.
+"""
+
+import socket
+from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import TimeoutError as TookTooLong
+
+from clearinghouse.addresses import Address
+from clearinghouse.addresses.networks import address_allowed
+from clearinghouse.addresses.parse import parse
+
+SECONDS = 1.5
+_LOOKING = ThreadPoolExecutor(4, thread_name_prefix="names")
+
+
+def private_address_of(url: str, saved_url: str = "") -> str:
+    """The first address of the host when none of its addresses may be crawled; nothing when that is not known.
+
+    A host that was saved before is not looked up again: an edit of something else must not fail because of it.
+    """
+    address, saved = parse(url.strip()), parse(saved_url)
+    if not isinstance(address, Address) or (isinstance(saved, Address) and saved.host == address.host):
+        return ""
+    found = _addresses(address.host.strip("[]"), address.port)
+    return "" if any(address_allowed(one, address.port) for one in found) else next(iter(found), "")
+
+
+def _addresses(host: str, port: int) -> list[str]:
+    try:
+        found = _LOOKING.submit(socket.getaddrinfo, host, port, type=socket.SOCK_STREAM).result(SECONDS)
+    except (OSError, UnicodeError, TookTooLong):
+        return []
+    return list(dict.fromkeys(str(one[4][0]).partition("%")[0] for one in found))

@@ -1,0 +1,154 @@
+"""axe finds nothing on any page of ours, in any state: filled, empty, wrong, open, running, dark, narrow."""
+
+import re
+from collections.abc import Callable
+
+from playwright.sync_api import Page, expect
+
+from tests.browser.axe import SCRIPT, in_every_form, violations
+from tests.browser.screens import addresses
+from tests.browser.visitor import Visitor
+
+POINTS = "/documents/2/crawl-points/"
+
+
+def looked_at(visitor: Visitor) -> Page:
+    visitor.context.add_init_script(SCRIPT)
+    return visitor.page
+
+
+def number_in(page: Page, address: str, link: str) -> int:
+    """The number that ends the address of the first link of this kind."""
+    page.goto(address)
+    return int(re.search(rf'href="{link}(\d+)/"', page.content()).group(1))
+
+
+def started_preview(page: Page) -> int:
+    page.goto(POINTS)
+    page.get_by_role("button", name="Preview").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Preview")
+    return int(re.search(r"/previews/(\d+)/", page.url).group(1))
+
+
+def test_every_route_that_shows_a_page_has_an_address():
+    found = addresses({})
+    assert len(found) == len(set(found)) > 60
+
+
+def test_axe_finds_nothing_on_any_page(visit, busy_house):
+    visitor = visit()
+    visitor.sign_in("administrator")
+    page = looked_at(visitor)
+    found = []
+    known = {
+        "preview_id": started_preview(page),
+        "entry_id": number_in(page, "/crawls/2/pages/", "/crawls/2/pages/"),
+        "published_id": number_in(page, "/search/?q=quality", "/search/result/"),
+    }
+    for address in addresses(known):
+        page.goto(address)
+        found += in_every_form(page, address)
+    assert not found, "\n".join(found)
+
+
+def test_axe_finds_nothing_on_what_the_public_sees(visit, busy_house):
+    page = looked_at(visit())
+    found = []
+    for address in ("/sign-in/", "/search/", "/search/?q=quality", "/search/?q=xyzzy", "/help/"):
+        page.goto(address)
+        found += in_every_form(page, address)
+    assert not found, "\n".join(found)
+
+
+def test_axe_finds_nothing_in_empty_lists_and_wrong_forms(visit, busy_house):
+    visitor = visit()
+    visitor.sign_in("administrator")
+    page = looked_at(visitor)
+    found = []
+    for address in (
+        "/documents/?q=xyzzy", "/crawls/2/urls/?q=xyzzy", "/crawls/2/pages/?q=xyzzy", "/crawls/?tab=waiting",
+        "/crawls/?tab=calendar", "/reports/coverage/?q=xyzzy", "/documents/1/crawl-points/",
+        "/documents/1/exclude-urls/", "/crawls/2/urls/?why=1", "/crawls/2/errors/?list=all", f"{POINTS}?show=deleted",
+    ):  # fmt: skip
+        page.goto(address)
+        found += in_every_form(page, address)
+    with visitor.expecting(404, 403, 422):
+        for address, button in WRONG:
+            page.goto(address)
+            page.get_by_role("button", name=re.compile(button)).last.click()
+            expect(page.locator(".problem, [aria-invalid=true], .msg").first).to_be_visible()
+            assert page.title().startswith("Error:"), f"{address}: {page.title()}"
+            found += in_every_form(page, f"{address} wrong")
+        page.goto("/no-such-page/")
+        found += in_every_form(page, "not found")
+        developer = visit()
+        developer.sign_in("developer")
+        with developer.expecting(403):
+            looked_at(developer).goto("/settings/people/")
+            found += in_every_form(developer.page, "refused")
+    assert not found, "\n".join(found)
+
+
+# Forms as they stand when opened cannot be saved; the title says so.
+WRONG = [
+    (f"{POINTS}new/", "^Save crawl point$"),
+    ("/documents/new/", "^Save document$"),
+    ("/settings/people/new/", "^Add|^Save"),
+    ("/crawls/launch/?what=project", "^Launch"),
+    ("/me/password/", "^Change|^Save"),
+]
+
+
+def test_axe_finds_nothing_in_open_dialogs_and_menus(visit, busy_house):
+    visitor = visit()
+    visitor.sign_in("developer")
+    page = looked_at(visitor)
+    page.goto("/documents/2/request-crawl/")
+    found = in_every_form(page, "a request")
+    page.goto(POINTS)
+
+    def look(what: str, prepare: Callable[[], object]) -> None:
+        prepare()
+        found.extend(in_every_form(page, what))
+
+    look("the menu More", lambda: page.locator("summary", has_text="More").click())
+    page.keyboard.press("Escape")
+    page.get_by_role("link", name="Add", exact=True).click()
+    dialog = page.get_by_role("dialog")
+    look("the dialog", lambda: expect(dialog).to_be_visible())
+    look("the dialog with more options", lambda: dialog.locator("summary", has_text="More options").click())
+    look("the dialog with a password", lambda: dialog.get_by_label("Sign-in form").check())
+    dialog.get_by_label("None", exact=True).check()
+    dialog.get_by_label("Address to test").fill(f"{busy_house.site}/about.html")
+    dialog.get_by_role("button", name="Test", exact=True).click()
+    look("the dialog with an answer", lambda: expect(dialog.locator("#answer li").first).to_be_visible())
+    with visitor.expecting(422):
+        dialog.get_by_label("URL", exact=True).fill("ftp://x")
+        dialog.get_by_role("button", name="Save crawl point").last.click()
+        look("the dialog with a problem", lambda: expect(dialog.locator(".problem")).to_be_focused())
+    assert not found, "\n".join(found)
+
+
+def test_axe_finds_nothing_while_a_crawl_runs(visit, busy_house):
+    visitor = visit()
+    visitor.sign_in("administrator")
+    page = looked_at(visitor)
+    page.goto("/crawls/launch/")
+    page.get_by_label("Polite: one request a second to each site").check()
+    page.get_by_role("button", name="Launch crawl of").click()
+    page.locator("#depth-1").wait_for(timeout=60_000)
+    run = page.url
+    found = in_every_form(page, "a running crawl")
+    page.locator("#live-controls summary", has_text="Speed").click()
+    found += violations(page, "its menu")
+    for address in ("/", "/crawls/", POINTS, f"{run}urls/?outcome=queued", f"{run}log/", f"{run}cancel/"):
+        page.goto(address)
+        found += in_every_form(page, f"{address} while a crawl runs")
+    page.goto(run)
+    page.get_by_role("button", name="Pause", exact=True).click()
+    expect(page.locator("main")).to_contain_text("Paused; nothing is lost", timeout=30_000)
+    found += in_every_form(page, "a paused crawl")
+    page.get_by_role("button", name="Stop and keep").click()
+    expect(page.locator(".title")).to_contain_text("Stopped", timeout=30_000)
+    found += in_every_form(page, "a stopped crawl")
+    assert not found, "\n".join(found)

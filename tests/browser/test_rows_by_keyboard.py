@@ -1,0 +1,63 @@
+"""Where the focus is: after a row has gone, after the dialog has closed, in the tester and in its answer."""
+
+import re
+
+from playwright.sync_api import Page, expect
+
+from tests.browser.visitor import focused, tab_to
+
+TWO_POINTS = "Infection prevention"
+
+
+def panel(page: Page) -> None:
+    page.goto("/documents/")
+    page.get_by_role("link", name=TWO_POINTS).click()
+    page.get_by_role("link", name="Crawl points", exact=True).first.click()
+    expect(page.get_by_role("checkbox", name=re.compile("^Select "))).to_have_count(2)
+
+
+def test_the_focus_goes_to_the_next_row_and_undo_brings_it_back(visit, busy_house):
+    visitor = visit()
+    visitor.sign_in("developer")
+    page = visitor.page
+    panel(page)
+    names = [box.get_attribute("aria-label") for box in page.get_by_role("checkbox").all()]
+    page.get_by_role("checkbox", name=names[0], exact=True).focus()
+    page.keyboard.press("Delete")
+    expect(page.locator("#status")).to_contain_text("Deleted crawl point")
+    expect(page.get_by_role("checkbox", name=names[1], exact=True)).to_be_focused()
+    tab_to(page, "Undo", "button")
+    page.keyboard.press("Enter")
+    expect(page.locator("#status")).to_contain_text("Restored crawl point")
+    expect(page.get_by_role("checkbox", name=names[0], exact=True)).to_be_focused()
+
+
+def test_a_url_is_tested_by_keyboard_in_the_dialog_and_on_its_page(visit, busy_house):
+    visitor = visit()
+    visitor.sign_in("developer")
+    page = visitor.page
+    panel(page)
+    box = page.get_by_role("checkbox", name=re.compile("^Select ")).first
+    box.focus()
+    page.keyboard.press("F2")
+    dialog = page.get_by_role("dialog")
+    expect(dialog).to_be_visible()
+    tab_to(page, "Address to test", "textbox")
+    page.keyboard.type(f"{busy_house.site}/about.html")
+    page.keyboard.press("Tab")
+    expect(focused(page)).to_have_text("Test")
+    page.keyboard.press("Enter")
+    expect(dialog.locator("#answer")).to_contain_text("No, because it does not begin with the root string")
+    expect(focused(page)).to_have_text("Test")
+    page.keyboard.press("Escape")
+    expect(dialog).to_have_count(0)
+
+    tab_to(page, "Test a URL", "link")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Would this address be crawled?")
+    tab_to(page, "Address to test", "textbox")
+    page.keyboard.type(f"{busy_house.site}/about.html")
+    tab_to(page, "Test", "button")
+    page.keyboard.press("Enter")
+    expect(page.locator(".verdict, .trace").first).to_be_visible()
+    expect(page.locator("main")).to_contain_text("No, because it does not begin with the root string")

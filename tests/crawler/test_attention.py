@@ -1,0 +1,34 @@
+"""Queues that share a site take turns, and a queue is looked at when something happens to it."""
+
+import pytest
+
+from crawler import attention, instance
+from crawler.models import Excursion
+from crawler.speeds import SPEEDS
+from tests.crawler.conftest import crawl, make_document
+from tests.sites.graph import Page, serve
+
+pytestmark = pytest.mark.django_db(databases=["default", "webcrawl"])
+PAGES = 12
+
+
+def test_two_documents_on_one_site_take_turns(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(SPEEDS, "fast", (0.0, 1))  # one connection for both
+    pages: dict[str, Page] = {}
+    for root in "/a/", "/b/":
+        pages[root] = Page([f"{root}{number}" for number in range(PAGES)])
+        pages |= {f"{root}{number}": Page() for number in range(PAGES)}
+    with serve(pages) as site:
+        crawl(*(make_document({"url": site.url(root), "root": site.url(root)}, title=root) for root in ("/a/", "/b/")))
+    asked = "".join(path[1] for path, _ in site.seen if path != "/robots.txt")
+    assert asked.count("a") == asked.count("b") == PAGES + 1
+    assert "aaaaa" not in asked and "bbbbb" not in asked, "one document waited while the other had the site"
+
+
+def test_a_crawl_does_not_wait_for_the_look_at_all_queues(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(attention, "ALL_SECONDS", 3600.0)
+    monkeypatch.setattr(instance, "SLICE_SECONDS", 30.0)  # a queue that is forgotten shall not hold up the tests
+    pages = {"/": Page(["/1"])} | {f"/{n}": Page([f"/{n + 1}"]) for n in range(1, 10)} | {"/10": Page()}
+    with serve(pages) as site:
+        run = crawl(make_document({"url": site.url("/")}, {"url": site.url("/5")}))
+    assert (run.state, Excursion.objects.get(run=run).crawled) == ("finished", 11)

@@ -1,0 +1,80 @@
+"""The time of an RQ job may be over at any moment: the crawl goes on in another job as if nothing had been (A6)."""
+
+import random
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import django_rq
+import pytest
+from redis import Redis
+from rq.timeouts import JobTimeoutException, UnixSignalDeathPenalty
+
+from clearinghouse import queues
+from clearinghouse.local import redis_server
+from crawler import intake, jobs
+from crawler.initializer import initialize
+from crawler.instance import Crawl
+from crawler.ledger_check import faults
+from crawler.models import ActiveQueue, Event, Run
+from tests.crawler.conftest import make_document
+from tests.sites.graph import Page, serve
+
+pytestmark = pytest.mark.django_db(databases=["default", "webcrawl"])
+Ledger = Callable[[Run], dict[str, str]]
+LEAST_ALARMS = 5
+
+
+def test_a_propagation_is_given_all_the_time_it_needs(tmp_path: Path, settings: Any) -> None:
+    door = tmp_path / "redis.sock"
+    server = subprocess.Popen(
+        [redis_server.binary(), "--port", "0", "--unixsocket", str(door), "--save", ""], stdout=subprocess.DEVNULL
+    )
+    try:
+        settings.REDIS_URL = f"unix://{door}"
+        redis = Redis(unix_socket_path=str(door))
+        until = time.monotonic() + 10
+        while not (door.exists() and queues.reachable()) and time.monotonic() < until:
+            time.sleep(0.02)
+        limits = {}
+        for queue, job in ((queues.PROPAGATE, "crawler.jobs.propagate"), (queues.CRAWL, "crawler.jobs.serve")):
+            assert queues.ring(queue, job, 1)
+            limits[queue] = django_rq.get_queue(queue, connection=redis).jobs[0].timeout
+        assert limits == {queues.PROPAGATE: -1, queues.CRAWL: 3600}
+    finally:
+        server.terminate()
+        server.wait(10)
+
+
+def test_a_job_whose_time_is_over_fails_nothing_and_another_goes_on(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chance, work = random.Random(6), Crawl.work
+
+    def work_with_little_time(crawl: Crawl) -> None:
+        signal.setitimer(signal.ITIMER_REAL, chance.uniform(0.005, 0.08))
+        work(crawl)
+        signal.setitimer(signal.ITIMER_REAL, 0)
+
+    monkeypatch.setattr(Crawl, "work", work_with_little_time)
+    pages = {"/": Page([f"/{n}" for n in range(60)])} | {f"/{n}": Page(delay=0.02) for n in range(60)}
+    slices = 0
+    with serve(pages) as site:
+        run = intake.launch([make_document({"url": site.url("/")}).pk], by="test", speed="medium", ignore_robots=True)
+        Run.objects.filter(pk=run.pk).update(speed="fast")
+        initialize(run)
+        until = time.monotonic() + 60
+        while run.state != "finished":
+            assert time.monotonic() < until
+            slices += 1
+            with UnixSignalDeathPenalty(100, JobTimeoutException):
+                jobs.serve(run.pk)
+            run.refresh_from_db()
+        assert max(count for path, count in site.requests.items() if path != "/robots.txt") == 1
+    assert slices > LEAST_ALARMS
+    assert set(ledger(run).values()) == {"crawled"} and len(ledger(run)) == 61
+    assert faults(run) == [] and not ActiveQueue.objects.exists()
+    assert not Event.objects.filter(run=run, kind="interrupted").exists(), "each job gave back what it held"

@@ -1,0 +1,3 @@
+from tests.api.conftest import program
+
+__all__ = ["program"]

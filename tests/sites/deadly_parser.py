@@ -1,0 +1,29 @@
+"""The product's parser process, in which some pages are deadly: python -m tests.sites.deadly_parser SOCKET.
+
+A page names its own effect, as a real one would have it by a fault of a library.
+"""
+
+import ctypes
+import os
+import signal
+
+from crawler.extract import server
+
+_read = server._read
+
+
+def _deadly(facts: bytes, body: bytes) -> object:
+    if b"kills its reader" in body:
+        os.kill(os.getpid(), signal.SIGKILL)
+    if b"breaks its reader" in body:
+        ctypes.string_at(0)  # a segmentation fault
+    if b"takes all memory" in body:
+        bytearray(server.MEMORY)
+    while b"never ends" in body:
+        pass
+    return _read(facts, body)
+
+
+if __name__ == "__main__":
+    server._read = _deadly
+    server.main()
