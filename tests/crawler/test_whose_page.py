@@ -22,8 +22,9 @@ Ledger = Callable[[Run], dict[str, str]]
 
 def test_what_a_deactivated_owner_leaves_is_read_as_the_next_longest_root_says(ledger: Ledger) -> None:
     """Both crawl points reach /m/…, the inner one owns it: its append text goes with it, the pages do not."""
-    pages = {"/?outer=1": Page([f"/m/{n}" for n in range(60)]), "/m/?inner=1": Page()}
-    pages |= {f"/m/{n}{tail}": Page(delay=0.2) for n in range(60) for tail in ("?inner=1", "?outer=1")}
+    # Six rounds of 16 connections, half a second each: the crawl looks for changes once a second, so it sees this one.
+    pages = {"/?outer=1": Page([f"/m/{n}" for n in range(96)]), "/m/?inner=1": Page()}
+    pages |= {f"/m/{n}{tail}": Page(delay=0.5) for n in range(96) for tail in ("?inner=1", "?outer=1")}
     with serve(pages) as site:
         outer = {"url": site.url("/"), "append": "?outer=1"}
         inner = {"url": site.url("/m/"), "append": "?inner=1", "depth": 0}
@@ -38,11 +39,11 @@ def test_what_a_deactivated_owner_leaves_is_read_as_the_next_longest_root_says(l
         asked = [path.partition("?") for path in site.requests if path.startswith("/m/")]
     run.refresh_from_db()
     assert {append for _, _, append in asked} == {"inner=1", "outer=1"}
-    assert len({path for path, _, _ in asked}) == len(asked) == 61
+    assert len({path for path, _, _ in asked}) == len(asked) == 97
     assert run.state == "finished" and faults(run) == []
     verdicts = ledger(run)
     assert {path for path in verdicts if "?" in path} == set(), "append text is not part of an address"
-    assert set(verdicts.values()) == {"crawled"} and len(verdicts) == 62
+    assert set(verdicts.values()) == {"crawled"} and len(verdicts) == 98
 
 
 def test_append_text_is_sent_and_is_not_part_of_the_address(ledger: Ledger) -> None:
