@@ -15,7 +15,7 @@ _COPIED_AT_MOST = 6_000_000  # bytes of tags; each may take 35 in memory
 # Elements that are open when their paragraph ends are made again in every later one, with all their attributes.
 _MADE_AGAIN = re.compile(
     rb"""<(?=[bceifnstu])(?:b|big|code|em|font|i|nobr|s|small|strike|strong|tt|u)(?=[\s/>])"""
-    rb"""((?:[^>"']|"[^"]*"|'[^']*')*+)(>?)""",
+    rb"""((?:[^>"']+|"[^"]*"|'[^']*')*)(>?)""",
     re.IGNORECASE,
 )
 _OPTIONS = int(LexborDocumentOptions.WO_EVENTS)
