@@ -178,6 +178,7 @@ class Hosts:
         self._beaten = now
         alone = self._pace.alone()
         idle = {desk for desk in self._desks.values() if not (desk.used or desk.flying or now < desk.next_at)}
+        self._drop_stale_slots()
         self._give_back(idle if alone else self._desks.values())
         self._pace.quit(desk.key for desk in idle)
         shared = self._pace.share({desk.key: desk.origin for desk in self._desks.values() if desk not in idle})
@@ -187,12 +188,14 @@ class Hosts:
         if not alone:
             self._listen()
 
-    def _give_back(self, desks: Collection[Desk]) -> None:
+    def _drop_stale_slots(self) -> None:
         now = time.time()
-        for desk in desks:
+        for desk in self._desks.values():
             if desk.slots and now - desk.slots[0] > STALE_SLOT:
                 desk.landed += len(desk.slots)
                 desk.slots.clear()
+
+    def _give_back(self, desks: Collection[Desk]) -> None:
         landed = [desk for desk in desks if desk.landed and self._by_slots(desk) and not (desk.flying or desk.slots)]
         if landed:
             self._pace.reserve([self._want(desk, 0) for desk in landed])

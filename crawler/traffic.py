@@ -107,7 +107,7 @@ class Traffic:
         self.hosts.ask(now)
 
     def _start_from(self, queue: ServedQueue, origin: str, desk: Desk, now: float) -> None:
-        given_up = self.hosts.given_up(desk)
+        given_up = self.hosts.given_up(desk) and not desk.flying
         while (given_up or self.hosts.ready(desk, now)) and queue.has(origin) and self.fetcher.active() < CONNECTIONS:
             permission, item = queue.next_item(origin)
             if permission == HOLD:
