@@ -6,15 +6,17 @@ Pure. Does not: parse pages or follow anything. Called by: the instance.
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 
-from .values import Fetched
+from .values import NO_NAME_SERVER, Fetched
 
 REDIRECT, PAGE, UNCHANGED, FAILURE, RETRY, SKIP = "redirect", "page", "unchanged", "failure", "retry", "skip"
 
 MAX_TRIES = 3
 MAX_WAIT = 6 * 3600.0
 REDIRECTS = {301, 302, 303, 307, 308}
-NO_ANSWER = {"connect_failed", "timeout"}  # says something about the site, not about the page
-_TRY_AGAIN = {"connect_failed", "timeout", "cut_short"}
+_NO_ANSWER = {"connect_failed", "timeout"}
+_HOPELESS = {"dns_failed", "address_refused", "port_not_allowed", "tls_failed"}
+# Without a status these tell nothing of the site: its name has no address, or nothing was sent.
+_NOTHING_HEARD = {"dns_failed", "address_refused", "port_not_allowed", "auth_failed", "error"}
 _SKIPS = {"address_refused", "port_not_allowed", "type_not_allowed", "too_large", "scheme_not_allowed"}
 
 
@@ -25,6 +27,21 @@ class Answer:
     detail: str = ""
     location: str = ""
     wait: float = 0.0  # seconds the whole host asks to be left alone
+
+
+def silent(fetched: Fetched) -> bool:
+    """Whether there was no answer: this says something about the site, not about the page, and may pass."""
+    return fetched.reason in _NO_ANSWER or (fetched.reason == "dns_failed" and fetched.detail == NO_NAME_SERVER)
+
+
+def hopeless(fetched: Fetched) -> bool:
+    """Whether the site could not be asked, and waiting will not help."""
+    return fetched.reason in _HOPELESS and not silent(fetched)
+
+
+def heard(fetched: Fetched) -> bool:
+    """Whether the site is there: it said something, if only nonsense."""
+    return not silent(fetched) and (bool(fetched.status) or fetched.reason not in _NOTHING_HEARD)
 
 
 def judge(fetched: Fetched, tries: int, now: float) -> Answer:
@@ -45,7 +62,7 @@ def judge(fetched: Fetched, tries: int, now: float) -> Answer:
 
 
 def _trouble(fetched: Fetched, tries: int) -> Answer:
-    if fetched.reason in _TRY_AGAIN and tries < MAX_TRIES:
+    if (silent(fetched) or fetched.reason == "cut_short") and tries < MAX_TRIES:
         return Answer(RETRY, fetched.reason, fetched.detail)
     if fetched.reason == "decode_failed" and not fetched.request.identity_encoding and tries < MAX_TRIES:
         return Answer(RETRY, fetched.reason, fetched.detail)

@@ -15,7 +15,7 @@ from clearinghouse.digests import digest_of
 
 from . import extract
 from .depths import depths_of
-from .hosts import ROBOTS_KEPT
+from .host_rows import ROBOTS_KEPT
 from .models import Excursion, Host, LedgerEntry, PageVersion
 from .policy.judge import CHECK_ORDER, Judged, Rules, TraceLine, too_deep
 from .policy.robots import Robots

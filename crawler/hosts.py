@@ -6,26 +6,28 @@ for a day, so that not every run asks again. Called by: the instance.
 
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
 
 from clearinghouse import env
 from clearinghouse.digests import digest_of
 
-from .models import Host, Instance
+from . import host_rows
+from .host_rows import Note, Trouble
+from .instances import BEAT_SECONDS
+from .models import Instance
 from .pace import Pace, Want
-from .policy.robots import Robots
+from .policy.robots import READ_AT_MOST, Robots
 from .speeds import SPEEDS
 from .values import REASONS
 
-ROBOTS_KEPT = 24 * 3600.0
 ROBOTS_HOPS = 5
 UNKNOWN, ASKING, KNOWN, UNREADABLE = "unknown", "asking", "known", "unreadable"
 BREAKER = 5  # failures in a row after which a site is only probed
-LONGEST_PROBE = 600.0
+FIRST_PROBE, LONGEST_PROBE = 1.0, 600.0
 STALE_SLOT = 2.0
 ASK_SECONDS = 0.05
-_AT_ONCE = {"dns_failed", "address_refused", "port_not_allowed", "tls_failed"}  # a silence that waiting does not end
+NO_PAUSE = 0.01  # between slots of a site without a pause that has fewer connections than instances
 
 
 @dataclass(slots=True, eq=False)
@@ -40,18 +42,18 @@ class Desk:
     slots: deque[float] = field(default_factory=deque)
     queue: deque[Callable[[], None]] = field(default_factory=deque)  # requests that go before the next page
     shared: int = 1  # instances that serve it
+    used: bool = True  # since the last beat
     next_at: float = 0.0  # this process's monotonic clock
     failures: int = 0
     down_since: float = 0.0
-    probe_wait: float = 0.0
+    told: bool = False  # its row says that it does not answer
     trouble: str = ""  # reason of the last failure
     robots_state: str = UNKNOWN
     robots_hops: int = 0
     robots: Robots | None = None
-    dirty: bool = False
-    wait_until: float = 0.0
-    text: bytes = field(default=b"", repr=False)
-    status: int = 0
+    unchecked: bool = False  # its robots.txt was asked for whatever its certificate
+    wait_until: float = 0.0  # seconds since 1970; asked for by the site
+    fresh_robots: tuple[int, bytes] | None = field(default=None, repr=False)  # not saved yet
 
 
 class Hosts:
@@ -62,14 +64,30 @@ class Hosts:
         self._desks: dict[str, Desk] = {}
         self._wanting: set[Desk] = set()
         self._queueing: dict[Desk, None] = {}  # in the order in which they came
-        self._asked = 0.0
+        self._learned: dict[Desk, None] = {}  # something that their rows do not say yet
+        self._asked = self._beaten = 0.0
 
     def desk(self, origin: str) -> Desk:
         desk = self._desks.get(origin)
         if desk is None:
-            desk = self._desks[origin] = Desk(origin, digest_of(origin))
-            _recall(desk)
+            self.meet([origin])
+            desk = self._desks[origin]
         return desk
+
+    def meet(self, origins: Iterable[str]) -> None:
+        """Sites that are about to be asked for pages: what is known of them is looked up for all of them at once."""
+        fresh = [Desk(origin, digest_of(origin)) for origin in dict.fromkeys(origins) if origin not in self._desks]
+        if not fresh:
+            return
+        known = host_rows.read([desk.key for desk in fresh])
+        shared = self._pace.share({desk.key: desk.origin for desk in fresh})
+        for desk in fresh:
+            self._desks[desk.origin] = desk
+            desk.shared = max(1, shared[desk.key])
+            if row := known.get(desk.key):
+                self._hear(desk, row.trouble)
+                if row.robots_status:
+                    desk.robots_state, desk.robots = KNOWN, Robots.from_status(row.robots_status, row.robots)
 
     # -- pace ---------------------------------------------------------------------------------------------------
 
@@ -84,12 +102,16 @@ class Hosts:
     def _free(self, desk: Desk, now: float) -> bool:
         if now < desk.next_at or (desk.down_since and desk.flying):
             return False
-        if not self.pause(desk):
+        if not self._by_slots(desk):
             return desk.flying < max(1, SPEEDS[self.speed][1] // desk.shared)
         if desk.slots:
             return desk.slots[0] <= time.time()
         self._wanting.add(desk)
         return False
+
+    def _by_slots(self, desk: Desk) -> bool:
+        """Whether each request takes its turn among those of all instances."""
+        return bool(self.pause(desk)) or desk.shared > SPEEDS[self.speed][1]
 
     def ask(self, now: float) -> None:
         """Reserve slots for all sites that wait for one."""
@@ -99,15 +121,17 @@ class Hosts:
         wants = [self._want(desk) for desk in self._wanting]
         granted = self._pace.reserve(wants)
         for desk in self._wanting:
-            desk.landed = 0
+            desk.landed, desk.used = 0, True
             desk.slots.extend(granted[desk.key])
         self._wanting.clear()
 
-    def _want(self, desk: Desk) -> Want:
-        return Want(desk.key, desk.origin, self.pause(desk) or 0.01, SPEEDS[self.speed][1], desk.landed, desk.landed_at)
+    def _want(self, desk: Desk, limit: int | None = None) -> Want:
+        limit = SPEEDS[self.speed][1] if limit is None else limit
+        return Want(desk.key, desk.origin, self.pause(desk) or NO_PAUSE, limit, desk.landed, desk.landed_at)
 
     def departed(self, desk: Desk) -> None:
         desk.flying += 1
+        desk.used = True
         if desk.slots:
             desk.slots.popleft()
 
@@ -147,21 +171,59 @@ class Hosts:
 
     # -- over all instances -------------------------------------------------------------------------------------
 
-    def beat(self) -> None:
-        """Every few seconds: give back what is not used, count who else serves our sites."""
+    def beat(self, now: float) -> None:
+        """Every few seconds: give back what is not used, count who else serves our sites, hear what others know."""
+        if now - self._beaten < BEAT_SECONDS:
+            return
+        self._beaten = now
+        alone = self._pace.alone()
+        idle = {desk for desk in self._desks.values() if not (desk.used or desk.flying or now < desk.next_at)}
+        self._drop_stale_slots()
+        self._give_back(idle if alone else self._desks.values())
+        self._pace.quit(desk.key for desk in idle)
+        shared = self._pace.share({desk.key: desk.origin for desk in self._desks.values() if desk not in idle})
+        for desk in self._desks.values():
+            desk.shared = shared[desk.key] or desk.shared
+            desk.used = False
+        if not alone:
+            self._listen()
+
+    def _drop_stale_slots(self) -> None:
         now = time.time()
         for desk in self._desks.values():
             if desk.slots and now - desk.slots[0] > STALE_SLOT:
                 desk.landed += len(desk.slots)
                 desk.slots.clear()
-        idle = [desk for desk in self._desks.values() if desk.landed and self.pause(desk) and not desk.flying]
-        if idle:
-            self._pace.reserve([Want(d.key, d.origin, self.pause(d), 0, d.landed, d.landed_at) for d in idle])
-            for desk in idle:
+
+    def _give_back(self, desks: Collection[Desk]) -> None:
+        landed = [desk for desk in desks if desk.landed and self._by_slots(desk) and not (desk.flying or desk.slots)]
+        if landed:
+            self._pace.reserve([self._want(desk, 0) for desk in landed])
+            for desk in landed:
                 desk.landed = 0
-        fast = {desk.key: desk for desk in self._desks.values() if not self.pause(desk)}
-        for key, count in self._pace.share(fast).items() if fast else ():
-            fast[key].shared = max(1, count)
+
+    def _listen(self) -> None:
+        """What other instances were told by our sites, or not told."""
+        troubles = host_rows.troubles()
+        for desk in self._desks.values():
+            if desk in self._learned:
+                continue
+            if desk.key in troubles:
+                self._hear(desk, troubles[desk.key])
+            elif desk.told:  # it answered somebody, or the next probe is due
+                desk.next_at = min(desk.next_at, _monotonic(desk.wait_until))
+
+    def _hear(self, desk: Desk, trouble: Trouble) -> None:
+        desk.next_at = max(desk.next_at, _monotonic(trouble.wait_until))
+        if not trouble.failing_since:
+            desk.wait_until = max(desk.wait_until, trouble.wait_until)
+            return
+        desk.told = True
+        if trouble.wait_until < time.time() - LONGEST_PROBE:  # nobody has looked for long
+            self._learned[desk] = None
+        elif not desk.down_since:
+            desk.down_since, desk.trouble = _monotonic(trouble.failing_since), trouble.reason
+            desk.failures = max(desk.failures, BREAKER - 1)  # one failure of our own, and we know it too
 
     def leave(self) -> None:
         self._pace.leave()
@@ -171,24 +233,35 @@ class Hosts:
     def leave_alone(self, desk: Desk, seconds: float) -> None:
         """The site asked for it: all instances wait, also after a restart."""
         desk.next_at = max(desk.next_at, time.monotonic() + seconds)
-        desk.wait_until, desk.dirty = time.time() + seconds, True
+        desk.wait_until = max(desk.wait_until, time.time() + seconds)
+        self._learned[desk] = None
 
     def answered(self, desk: Desk) -> None:
-        desk.failures, desk.down_since, desk.probe_wait = 0, 0.0, 0.0
+        if not (desk.failures or desk.told):
+            return
+        if desk.told or desk.down_since:
+            self._learned[desk] = None
+            desk.next_at = _monotonic(desk.wait_until)
+        desk.failures, desk.down_since = 0, 0.0
 
     def silent(self, desk: Desk, reason: str) -> None:
-        """No answer came. After a few in a row the site is only probed, less and less often."""
+        """No answer came. After a few in a row the site is only probed, less and less often.
+
+        A probe waits as long again as the silence lasts, however many requests were under way when it began.
+        """
         now = time.monotonic()
         desk.failures += 1
         desk.trouble = reason
         if desk.failures >= BREAKER:
             desk.down_since = desk.down_since or now
-            desk.probe_wait = min(max(1.0, desk.probe_wait * 2), LONGEST_PROBE)
-            desk.next_at = now + desk.probe_wait
+            wait = min(max(FIRST_PROBE, now - desk.down_since), LONGEST_PROBE)
+            desk.next_at = max(desk.next_at, now + wait)
+            self._learned[desk] = None
 
     def given_up(self, desk: Desk) -> bool:
-        """The site was silent for longer than our patience, or will be for ever."""
-        return bool(desk.down_since) and time.monotonic() - desk.down_since > self.patience
+        """The site was silent for longer than our patience, and to us too."""
+        patient = not desk.down_since or time.monotonic() - desk.down_since <= self.patience
+        return not patient and desk.failures >= BREAKER
 
     # -- robots.txt ---------------------------------------------------------------------------------------------
 
@@ -196,40 +269,45 @@ class Hosts:
         """RFC 9309: 2xx is read, 4xx allows everything, the rest cannot be read."""
         if 200 <= status < 500:
             self.answered(desk)
-            desk.robots_state, desk.status = KNOWN, status
-            desk.text = body if status < 300 else b""
-            desk.robots = Robots.from_status(status, desk.text)
-            desk.dirty = True
+            desk.robots_state = KNOWN
+            desk.fresh_robots = status, body[:READ_AT_MOST] if status < 300 else b""
+            desk.robots = Robots.from_status(*desk.fresh_robots)
+            self._learned[desk] = None
         else:
             self.robots_failed(desk, "robots_unavailable")
 
-    def robots_failed(self, desk: Desk, reason: str) -> None:
+    def robots_failed(self, desk: Desk, reason: str, hopeless: bool = False) -> None:
         """Nothing is fetched from this site for now; after our patience its messages fail with this reason."""
         desk.trouble = reason if reason in REASONS else "robots_unavailable"
+        if hopeless:  # waiting will not help
+            desk.robots_state = UNREADABLE
+            return
         desk.failures = max(desk.failures, BREAKER - 1)
         self.silent(desk, desk.trouble)
-        lost = reason in _AT_ONCE or self.given_up(desk)
-        desk.robots_state = UNREADABLE if lost else UNKNOWN
+        desk.robots_state = UNREADABLE if self.given_up(desk) else UNKNOWN
 
     def save(self) -> None:
         """With the commit of a batch: what was learned of sites."""
-        for desk in self._desks.values():
-            if desk.dirty:
-                values: dict[str, object] = {"origin": desk.origin[:300], "wait_until": desk.wait_until}
-                if desk.robots_state == KNOWN:
-                    text = desk.text.decode("latin-1").replace("\0", "")
-                    values |= {"robots_status": desk.status, "robots_at": time.time(), "robots_text": text}
-                Host.objects.update_or_create(key=desk.key, defaults=values)
-                desk.dirty = False
+        if self._learned:
+            host_rows.write([self._note(desk) for desk in self._learned])
+            self._learned.clear()
+
+    def _note(self, desk: Desk) -> Note:
+        robots, desk.fresh_robots = desk.fresh_robots, None
+        if desk.down_since:
+            desk.told = True
+            probe_at = time.time() if self.given_up(desk) else _wall_clock(desk.next_at)
+            since = _wall_clock(desk.down_since), desk.trouble
+            return Note(desk.key, max(desk.wait_until, probe_at), since, robots)
+        answers_again = (0.0, "") if desk.told else None
+        desk.told = False
+        return Note(desk.key, desk.wait_until, answers_again, robots)
 
 
-def _recall(desk: Desk) -> None:
-    row = Host.objects.filter(key=desk.key).first()
-    if row is None:
-        return
-    desk.wait_until = row.wait_until
-    desk.next_at = time.monotonic() + max(0.0, row.wait_until - time.time())
-    if row.robots_status and row.robots_at > time.time() - ROBOTS_KEPT:
-        desk.robots_state, desk.status = KNOWN, row.robots_status
-        desk.text = row.robots_text.encode("latin-1", "replace")
-        desk.robots = Robots.from_status(row.robots_status, desk.text)
+def _monotonic(moment: float) -> float:
+    """Seconds since 1970, as this process's own clock shows them."""
+    return time.monotonic() + moment - time.time()
+
+
+def _wall_clock(moment: float) -> float:
+    return time.time() + moment - time.monotonic()

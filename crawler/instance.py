@@ -114,6 +114,7 @@ class Crawl:
             try:
                 connections.close_all()
                 message_queue.release_all(self.row)
+                self.traffic.hosts.leave()  # what was under way there has ended with what was in memory
                 return True
             except (OperationalError, InterfaceError):
                 self.watch.forgive()
@@ -149,7 +150,7 @@ class Crawl:
         self._let_go()
         if now - self._beat >= instances.BEAT_SECONDS:
             self._commit()
-            self.traffic.hosts.beat()
+        self.traffic.hosts.beat(now)
         return bool(self.queues or self.endings) or self._something_may_come()
 
     def _start_requests(self, now: float) -> None:
@@ -274,6 +275,7 @@ class Crawl:
         kept = message_queue.kept(claimed)
         fresh = [ServedQueue(excursion, kept.get(excursion.pk)) for excursion in claimed]
         self.queues |= {queue.excursion.pk: queue for queue in fresh}
+        self.traffic.hosts.meet(origin for queue in fresh for origin in queue.origins())
         self.traffic.attention.call_all()
         look_up_previous([queue for queue in fresh if queue.excursion.pk in kept])
 

@@ -1,20 +1,23 @@
 """Owns: the pace of each site over all instances, kept in rows: time slots and connections.
 
 One transaction reserves for all sites that are due, at most a second's worth each. A site without a pause needs no
-slots: its connections are divided among the instances that serve it, counted again at each beat.
+slots: its connections are divided among the instances that serve it, counted again at each beat. Where connections
+are fewer than instances, slots are taken in turns that go round every second.
 Does not: decide how fast (hosts does). Called by: hosts.
 """
 
 import time
-from collections import Counter
-from collections.abc import Collection
+import zlib
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
-from django.db import transaction
+from django.db import connections, transaction
 
 from clearinghouse.databases import WEBCRAWL
 
 from .models import Host, HostService, Instance
+from .sql import Batch, chunks
 
 AHEAD_SECONDS = 1.0  # a slot further away is not taken yet: somebody else may need the site first
 
@@ -24,7 +27,7 @@ class Want:
     key: bytes
     origin: str
     pause: float
-    limit: int
+    limit: int  # connections; 0: no more is wanted, only what landed is given back
     landed: int  # requests that ended, and slots that were not used, since the last look
     landed_at: float = 0.0  # when the last of them ended
 
@@ -32,57 +35,111 @@ class Want:
 class Pace:
     def __init__(self, instance: Instance) -> None:
         self._instance_id = instance.pk
+        self._serving: set[bytes] = set()  # sites for which there is a row of ours
 
     def reserve(self, wants: Collection[Want]) -> dict[bytes, list[float]]:
         """Slots (seconds since 1970) for these sites; none while others hold all the connections."""
-        now, granted = time.time(), {}
+        granted: dict[bytes, list[float]] = {}
         with transaction.atomic(using=WEBCRAWL):
             hosts = self._hosts(wants)
-            flying = self._flying(hosts)
+            flying = self._flying(list(hosts))
             for want in wants:
-                host = hosts[want.key]
-                mine = max(flying.pop((want.key, self._instance_id), 0) - want.landed, 0)
-                others = sum(count for (key, _), count in flying.items() if key == want.key)
-                base = max(now, host.next_at, host.wait_until)
-                if want.limit <= 1:  # one at a time: the pause begins when the answer has come
-                    base = max(base, want.landed_at + want.pause)
-                most = min(want.limit - mine - others, max(1, int(1 / want.pause)))
-                count = max(most, 0) if base <= now + AHEAD_SECONDS else 0
-                granted[want.key] = [base + number * want.pause for number in range(count)]
-                if count or base > host.next_at:
-                    Host.objects.filter(key=want.key).update(next_at=base + count * want.pause)
-                self._note(want.key, mine + count)
+                granted[want.key] = self._grant(want, hosts[want.key], flying[want.key])
+        self._serving.update(hosts)
+        self._serving -= {want.key for want in wants if not want.limit}
         return granted
 
-    def share(self, keys: Collection[bytes]) -> Counter[bytes]:
-        """How many living instances serve each of these sites, this one included."""
-        if Instance.objects.filter(alive=True, kind__in=("crawl", "driver")).count() <= 1:
-            return Counter(dict.fromkeys(keys, 1))
-        with transaction.atomic(using=WEBCRAWL):
-            known = set(HostService.objects.filter(instance_id=self._instance_id).values_list("host_id", flat=True))
-            present = set(Host.objects.filter(key__in=list(keys)).values_list("key", flat=True))
-            HostService.objects.bulk_create(
-                HostService(host_id=key, instance_id=self._instance_id) for key in present - known
-            )
-        serving = HostService.objects.filter(host_id__in=list(keys), instance__alive=True)
-        return Counter(serving.values_list("host_id", flat=True))
+    def share(self, sites: Mapping[bytes, str]) -> Counter[bytes]:
+        """Says that this instance serves these sites, and counts how many living instances serve each of them."""
+        fresh = {key: origin for key, origin in sites.items() if key not in self._serving}
+        if fresh:
+            with transaction.atomic(using=WEBCRAWL):
+                self._join(fresh)
+            self._serving.update(fresh)
+        if self.alone():
+            return Counter(dict.fromkeys(sites, 1))
+        counts: Counter[bytes] = Counter()
+        for part in chunks(list(sites)):
+            serving = HostService.objects.filter(host_id__in=part, instance__alive=True)
+            counts.update(map(bytes, serving.values_list("host_id", flat=True)))
+        return counts
+
+    def alone(self) -> bool:
+        """Whether no other living instance crawls."""
+        return Instance.objects.filter(alive=True, kind__in=("crawl", "driver")).count() <= 1
+
+    def quit(self, keys: Iterable[bytes]) -> None:
+        """This instance asks these sites for nothing more, for the time being."""
+        gone = self._serving.intersection(keys)
+        for part in chunks(sorted(gone)):
+            HostService.objects.filter(instance_id=self._instance_id, host_id__in=part).delete()
+        self._serving -= gone
 
     def leave(self) -> None:
         HostService.objects.filter(instance_id=self._instance_id).delete()
+        self._serving.clear()
+
+    def _grant(self, want: Want, host: Host, flying: dict[int, int]) -> list[float]:
+        held = flying.get(self._instance_id, 0)
+        mine = max(held - want.landed, 0)
+        others = sum(flying.values()) - held
+        base = max(time.time(), host.next_at, host.wait_until)
+        if want.limit <= 1:  # one at a time: the pause begins when the answer has come
+            base = max(base, want.landed_at + want.pause)
+        most = min(want.limit - mine - others, max(1, int(1 / want.pause)))
+        possible = base <= time.time() + AHEAD_SECONDS and has_turn(flying, self._instance_id, want.limit, int(base))
+        count = max(most, 0) if possible else 0
+        if count or (want.landed and base > host.next_at):
+            Host.objects.filter(key=want.key).update(next_at=base + count * want.pause)
+        ours = HostService.objects.filter(host_id=want.key, instance_id=self._instance_id)
+        if not want.limit:
+            ours.delete()
+        elif mine + count != held:
+            ours.update(flying=mine + count)
+        return [base + number * want.pause for number in range(count)]
 
     def _hosts(self, wants: Collection[Want]) -> dict[bytes, Host]:
-        keys = [want.key for want in wants]
-        hosts = {host.key: host for host in Host.objects.select_for_update().filter(key__in=keys).order_by("key")}
-        for want in wants:
-            if want.key not in hosts:
-                hosts[want.key] = Host.objects.get_or_create(key=want.key, defaults={"origin": want.origin[:300]})[0]
+        hosts = self._locked([want.key for want in wants])
+        new = {w.key: w.origin for w in wants if w.key not in hosts or w.key not in self._serving}
+        if new:
+            self._join(new)
+            hosts |= self._locked(list(new))
         return hosts
 
-    def _flying(self, keys: Collection[bytes]) -> dict[tuple[bytes, int], int]:
-        rows = HostService.objects.filter(host_id__in=list(keys), instance__alive=True)
-        return {(key, instance): count for key, instance, count in rows.values_list("host_id", "instance_id", "flying")}
+    def _locked(self, keys: list[bytes]) -> dict[bytes, Host]:
+        rows: dict[bytes, Host] = {}
+        for part in chunks(sorted(keys)):
+            locked = Host.objects.select_for_update().defer("robots_text").filter(key__in=part).order_by("key")
+            rows |= {bytes(host.key): host for host in locked}
+        return rows
 
-    def _note(self, key: bytes, flying: int) -> None:
-        mine = HostService.objects.filter(host_id=key, instance_id=self._instance_id)
-        if not mine.update(flying=flying):
-            HostService.objects.create(host_id=key, instance_id=self._instance_id, flying=flying)
+    def _flying(self, keys: list[bytes]) -> defaultdict[bytes, dict[int, int]]:
+        """What each living instance that serves a site has under way there."""
+        found: defaultdict[bytes, dict[int, int]] = defaultdict(dict)
+        for part in chunks(keys):
+            rows = HostService.objects.filter(host_id__in=part, instance__alive=True)
+            for key, instance_id, count in rows.values_list("host_id", "instance_id", "flying"):
+                found[bytes(key)][instance_id] = count
+        return found
+
+    def _join(self, sites: Mapping[bytes, str]) -> None:
+        """Rows for sites and for our serving them, in the order in which everybody locks them."""
+        keys, batch = sorted(sites), Batch()
+        name = connections[WEBCRAWL].ops.quote_name("key")
+        columns = (name, "origin", "next_at", "wait_until", "failing_since", "probe_reason", "robots_status",
+                   "robots_at", "robots_text")  # fmt: skip
+        batch.insert("host", columns, [(key, sites[key][:300], 0, 0, 0, "", 0, 0, "") for key in keys], ignore=True)
+        ours = [(key, self._instance_id, 0) for key in keys]
+        batch.insert("host_service", ("host_id", "instance_id", "flying"), ours)
+        batch.flush()
+
+
+def has_turn(serving: Collection[int], instance_id: int, permits: int, second: int) -> bool:
+    """Whether an instance may take a connection of this second, among those that serve the site.
+
+    The turns go round scrambled: with a plain count, a pause of two seconds would always meet the same instance.
+    """
+    if permits >= len(serving) or instance_id not in serving:
+        return permits >= len(serving)
+    start = zlib.crc32(b"%d" % second)
+    return (sorted(serving).index(instance_id) + start) % len(serving) < permits

@@ -15,14 +15,14 @@ from clearinghouse.addresses import Refusal
 from clearinghouse.addresses.parse import parse, resolve
 
 from . import results
-from .answers import NO_ANSWER, PAGE, REDIRECTS, RETRY
+from .answers import PAGE, REDIRECTS, RETRY, heard, hopeless, silent
 from .attention import Attention
 from .credentials import Keys
 from .errors import Fenced
 from .extract.text import storable
 from .extract.wire import Parsed
 from .fetch.desk import Fetcher
-from .hosts import ASKING, ROBOTS_HOPS, UNKNOWN, UNREADABLE, Desk, Hosts
+from .hosts import ASKING, ROBOTS_HOPS, UNREADABLE, Desk, Hosts
 from .models import Excursion, Instance, Run
 from .parsers import Died, Parsers
 from .policy.frontier import HOLD, NO
@@ -107,7 +107,8 @@ class Traffic:
         self.hosts.ask(now)
 
     def _start_from(self, queue: ServedQueue, origin: str, desk: Desk, now: float) -> None:
-        while self.hosts.ready(desk, now) and queue.has(origin) and self.fetcher.active() < CONNECTIONS:
+        given_up = self.hosts.given_up(desk) and not desk.flying
+        while (given_up or self.hosts.ready(desk, now)) and queue.has(origin) and self.fetcher.active() < CONNECTIONS:
             permission, item = queue.next_item(origin)
             if permission == HOLD:
                 return
@@ -118,16 +119,23 @@ class Traffic:
             if refusal:
                 self._conclude(queue, queue.take(item), SKIPPED, refusal.reason, refusal.detail)
                 continue
-            if self._robots_block(queue.owner(item).ignore_robots, desk):
+            if not given_up and self._robots_block(queue.owner(item), desk):
                 return
             self._start(queue, queue.take(item), desk)
 
-    def _robots_block(self, ignored: bool, desk: Desk) -> bool:
+    def _ignores_robots(self, owner: PointSettings) -> bool:
+        return owner.ignore_robots or self.run.ignore_robots
+
+    def _robots_block(self, owner: PointSettings, desk: Desk) -> bool:
         """Whether the site must answer for its robots.txt first."""
-        if ignored or self.run.ignore_robots or desk.robots is not None or desk.robots_state == UNREADABLE:
+        if self._ignores_robots(owner) or desk.robots is not None:
             return False
-        if desk.robots_state == UNKNOWN:
-            desk.robots_state, desk.robots_hops = ASKING, 0
+        unchecked = owner.accept_bad_certificate
+        untried = unchecked and desk.trouble == "tls_failed" and not desk.unchecked  # asked for others only
+        if desk.robots_state == UNREADABLE and not untried:
+            return False
+        if desk.robots_state != ASKING:
+            desk.robots_state, desk.robots_hops, desk.unchecked = ASKING, 0, unchecked
             self._ask_for_robots(desk)
         return True
 
@@ -137,7 +145,8 @@ class Traffic:
             self.hosts.robots_answered(desk, 404, b"")
             return
         self.hosts.departed(desk)
-        self.fetcher.start(Request(address.href, address, token=Robot(desk, desk)))
+        token = Robot(desk, desk)
+        self.fetcher.start(Request(address.href, address, accept_bad_certificate=desk.unchecked, token=token))
 
     def _follow_to_robots(self, desk: Desk, url: str) -> None:
         """A further request, in the turn of the site it goes to."""
@@ -145,15 +154,17 @@ class Traffic:
         if isinstance(address, Refusal):
             self.hosts.robots_answered(desk, 404, b"")
             return
-        request = Request(address.href, address, token=Robot(desk, self.hosts.desk(address.origin)))
+        token = Robot(desk, self.hosts.desk(address.origin))
+        request = Request(address.href, address, accept_bad_certificate=desk.unchecked, token=token)
         self.hosts.take(address.origin, lambda: self.fetcher.start(request))
 
     def _start(self, queue: ServedQueue, item: Item, desk: Desk) -> None:
         owner = queue.owner(item)
-        if desk.robots_state == UNREADABLE or self.hosts.given_up(desk):
+        ignored = self._ignores_robots(owner)
+        if (desk.robots_state == UNREADABLE and not ignored) or self.hosts.given_up(desk):
             self._conclude(queue, item, REASONS[desk.trouble].outcome, desk.trouble, "the site did not answer")
             return
-        if not (owner.ignore_robots or self.run.ignore_robots):
+        if not ignored:
             allowed, rule = desk.robots.allowed(item.url) if desk.robots else (True, "")
             if not allowed:
                 self._conclude(queue, item, SKIPPED, "robots_disallowed", rule)
@@ -220,12 +231,12 @@ class Traffic:
             self._fault(queue, item, error)
 
     def _read(self, queue: ServedQueue, item: Item, fetched: Fetched, desk: Desk) -> None:
-        if fetched.reason in NO_ANSWER:
+        if silent(fetched):
             self.hosts.silent(desk, fetched.reason)
             if desk.down_since:  # the site is silent, not the page: this try does not count
                 queue.put_back(item)
                 return
-        else:
+        elif heard(fetched):
             self.hosts.answered(desk)
         if fetched.request.credentials is not None:
             self._judge_key(queue.owner(item), fetched)
@@ -284,7 +295,7 @@ class Traffic:
         self.hosts.landed(robot.at)
         location = fetched.header("location") if fetched.status in REDIRECTS else ""
         if fetched.reason:
-            self.hosts.robots_failed(desk, fetched.reason)
+            self.hosts.robots_failed(desk, fetched.reason, hopeless(fetched))
         elif location and desk.robots_hops < ROBOTS_HOPS:
             desk.robots_hops += 1
             self._follow_to_robots(desk, resolve(fetched.request.address.href, location))

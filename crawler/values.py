@@ -188,4 +188,5 @@ class Extracted:
     flags: list[str] = field(default_factory=list)  # links_cut, text_cut, metas_cut, deep, no_text …
 
 
+NO_NAME_SERVER = "no answer from the name server"  # the detail of dns_failed that may pass
 USER_AGENT = "ClearinghouseWebCrawl"

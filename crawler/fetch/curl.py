@@ -15,10 +15,12 @@ from clearinghouse import __version__, env
 from crawler.values import USER_AGENT, Fetched, Request
 
 from .digest import Lessons
+from .names import Names
 from .transfer import Transfer
 from .turns import AtOnce, Turns
 
 _IDLE_HANDLES = 256
+_NAMES_SECONDS = 0.02  # how late a name that was looked up again may be noticed
 
 
 def user_agent() -> str:
@@ -46,6 +48,7 @@ class Fetcher:
         self._idle: list[Transfer] = []
         self._parked: set[pycurl.Curl] = set()  # active, and waiting for the turn of their next request
         self._refused: deque[Fetched] = deque()
+        self._names = Names()
         self._multi = pycurl.CurlMulti()
         self._multi.setopt(pycurl.M_SOCKETFUNCTION, self._watch)
         self._multi.setopt(pycurl.M_TIMERFUNCTION, self._set_timer)
@@ -70,7 +73,7 @@ class Fetcher:
 
     def active(self) -> int:
         """How many were started and have not come out of wait()."""
-        return len(self._active) + len(self._refused)
+        return len(self._active) + len(self._refused) + self._names.active()
 
     def wait(self, seconds: float) -> list[Fetched]:
         """The answers that are ready; waits for the first one, but no longer than this."""
@@ -82,6 +85,8 @@ class Fetcher:
             pause = until - now
             if self._due is not None:
                 pause = min(pause, self._due - now)
+            if self._names.active():
+                pause = min(pause, _NAMES_SECONDS)
             self._act(self._epoll.poll(max(pause, 0.0), 256) if self._active or listening else self._rest(pause))
             answers = self._ended()
             if self._rung or time.monotonic() >= until:
@@ -125,7 +130,7 @@ class Fetcher:
         return []
 
     def _ended(self) -> list[Fetched]:
-        answers: list[Fetched] = []
+        answers = self._names.settled()
         while self._refused:
             answers.append(self._refused.popleft())
         left = 1
@@ -140,6 +145,8 @@ class Fetcher:
                 answer = transfer.finish(code, message)
                 if self._answers_challenge(transfer, answer):
                     self._send_again(transfer)
+                elif code == pycurl.E_COULDNT_RESOLVE_HOST:
+                    self._names.ask(self._put_away(transfer, answer))
                 else:
                     answers.append(self._put_away(transfer, answer))
         return answers

@@ -22,6 +22,7 @@ from urllib3.util.response import assert_header_parsing
 
 from clearinghouse.addresses.networks import connection_allowed
 
+from . import names
 from .transfer import SLOW_BYTES, SLOW_SECONDS
 
 _REFUSAL_AT_MOST = 64_000  # bytes of a 401 that are read to keep its connection
@@ -267,8 +268,8 @@ class Session(requests.Session):
 def _resolve(host: str, port: int) -> list[Any]:
     try:
         return socket.getaddrinfo(host.strip("[]"), port, type=socket.SOCK_STREAM)
-    except (OSError, UnicodeError):
-        raise Failed("dns_failed", "the host name is unknown") from None
+    except (OSError, UnicodeError) as error:
+        raise Failed("dns_failed", names.why(error)) from None
 
 
 def _swallow(answer: requests.Response) -> None:

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import pycurl
 
-from crawler.values import Fetched
+from crawler.values import NO_NAME_SERVER, Fetched
 
 
 class Ending(NamedTuple):
@@ -46,7 +46,7 @@ def of_libcurl(ending: Ending) -> tuple[str, str]:
         if "too slow" in ending.message:
             return "too_slow", "less than 1 KB/s"
         if "esolv" in ending.message:
-            return "dns_failed", "no answer from the name server"
+            return "dns_failed", NO_NAME_SERVER
         return ("timeout", "the time for one page is over") if ending.connected else ("connect_failed", "no answer")
     if ending.code == pycurl.E_RECV_ERROR and not ending.status:
         return "connect_failed", "the connection broke"

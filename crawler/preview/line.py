@@ -10,7 +10,8 @@ from clearinghouse.digests import digest_of
 from ..answers import REDIRECTS
 from ..extract.wire import Parsed
 from ..fetch.desk import Fetcher
-from ..hosts import ROBOTS_HOPS, ROBOTS_KEPT
+from ..host_rows import ROBOTS_KEPT
+from ..hosts import ROBOTS_HOPS
 from ..models import Host
 from ..parsers import Died, Parsers
 from ..policy.robots import Robots

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from django.db.models import Sum
+from django.db.models import Q, Sum
 
 from clearinghouse.digests import digest_of
 
@@ -37,7 +37,7 @@ def robots_of(origins: Iterable[str]) -> list[SiteRobots]:
 
 @dataclass(frozen=True, slots=True)
 class Served:
-    """A site that the instances of a run fetch from now."""
+    """A site that the instances of a run fetch from now, or will."""
 
     origin: str
     flying: int
@@ -45,9 +45,10 @@ class Served:
     failing_since: float
 
 
-def served_now(run: Run, most: int = 8) -> list[Served]:
-    """The sites that living instances of this run fetch from, busiest first; one query."""
-    rows = HostService.objects.filter(instance__run=run, instance__alive=True).values(
+def waited_for(run: Run, now: datetime, most: int = 8) -> list[Served]:
+    """The silent and the busy sites that living instances of this run are to fetch from; one query."""
+    late = Q(host__failing_since__gt=0) | Q(host__wait_until__gt=now.timestamp())
+    rows = HostService.objects.filter(late, instance__run=run, instance__alive=True).values(
         "host__origin", "host__wait_until", "host__failing_since"
     )
     counted = rows.annotate(busy=Sum("flying")).order_by("-busy", "host__origin")[:most]

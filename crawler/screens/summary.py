@@ -12,7 +12,7 @@ from ..control import PAUSE
 from ..models import OPEN_STATES, Excursion, Run, State
 from ..queries.aftermath import aftermath_of
 from ..queries.counts import Docs, Tallies, Totals, tallies, totals
-from ..queries.hosts import Served, fetching_now, served_now
+from ..queries.hosts import Served, fetching_now, waited_for
 from ..queries.pace import pace_of
 from ..queries.runs import cause_of
 from ..values import REASONS
@@ -87,7 +87,7 @@ def _now(run: Run, docs: Docs, now: datetime) -> dict[str, Any]:
 
 def _slow_sites(run: Run, now: datetime) -> list[dict[str, str]]:
     """The sites that hold the run up, and how."""
-    lines = [{"origin": one.origin, "word": _pace_word(one, now.timestamp())} for one in served_now(run)]
+    lines = [{"origin": one.origin, "word": _pace_word(one, now.timestamp())} for one in waited_for(run, now)]
     return [line for line in lines if line["word"]]
 
 

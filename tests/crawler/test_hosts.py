@@ -20,6 +20,7 @@ from tests.sites.graph import Page, serve
 pytestmark = pytest.mark.django_db(databases=["default", "webcrawl"])
 Ledger = Callable[[Run], dict[str, str]]
 KEY = digest_of("http://a.example")
+SITES = {KEY: "http://a.example"}
 
 
 def want(limit: int = 1, landed: int = 0, pause: float = 1.0) -> Want:
@@ -57,10 +58,10 @@ def test_a_slot_far_away_is_not_taken() -> None:
 def test_instances_count_who_else_serves_a_site() -> None:
     first, second = Pace(register(None)), Pace(register(None))
     first.reserve([want()])
-    assert first.share([KEY])[KEY] == 1
-    assert second.share([KEY])[KEY] == 2
+    assert first.share(SITES)[KEY] == 1
+    assert second.share(SITES)[KEY] == 2
     second.leave()
-    assert first.share([KEY])[KEY] == 1
+    assert first.share(SITES)[KEY] == 1
     assert HostService.objects.count() == 1
 
 

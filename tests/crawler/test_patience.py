@@ -1,20 +1,25 @@
 """One site that is slow, busy or silent holds up nobody else, and is asked less and less often."""
 
+import socket
 import time
 from collections.abc import Callable
 from itertools import pairwise
 
 import pytest
+from django.utils import timezone
 
-from crawler import hosts, intake
+from crawler import hosts, instance, intake
+from crawler.fetch import names
 from crawler.hosts import BREAKER, LONGEST_PROBE, Hosts
 from crawler.initializer import initialize
 from crawler.instance import Crawl
 from crawler.instances import register
 from crawler.ledger_check import faults
-from crawler.models import Excursion, Run
+from crawler.models import Excursion, Host, Run
+from crawler.screens.summary import _slow_sites
 from tests.crawler.clock import Clock, stopped
 from tests.crawler.conftest import go_on, make_document
+from tests.crawler.test_hosts import closed_port
 from tests.crawler.test_signing_in import links, with_form
 from tests.sites import forms
 from tests.sites.graph import Page, serve
@@ -61,6 +66,124 @@ def test_after_our_patience_a_site_is_given_up_and_not_before(clock: Clock) -> N
     assert not desks.given_up(desk)
     clock.now += 2
     assert desks.given_up(desk) and desks.patience == 1800.0
+
+
+def test_requests_that_fail_together_are_one_failure(clock: Clock) -> None:
+    desks = Hosts("fast", register(None))
+    desk = desks.desk(SITE)
+    for _ in range(16):
+        desks.departed(desk)
+    for _ in range(16):
+        clock.now += 0.001
+        desks.landed(desk)
+        desks.silent(desk, "connect_failed")
+    assert desk.next_at - clock.now <= 1.0
+
+
+def test_a_site_that_answers_after_a_silence_is_asked_at_once_again(clock: Clock) -> None:
+    desks = Hosts("fast", register(None))
+    desk = desks.desk(SITE)
+    for _ in range(BREAKER):
+        desks.departed(desk)
+        desks.silent(desk, "timeout")
+    for _ in range(BREAKER):
+        desks.landed(desk)
+    desks.answered(desk)  # one that was under way when the others failed
+    assert desks.ready(desk, clock.now)
+
+
+def test_an_heir_knows_since_when_a_site_is_silent(clock: Clock) -> None:
+    first = Hosts("fast", register(None))
+    desk = first.desk(SITE)
+    for _ in range(BREAKER):
+        first.silent(desk, "timeout")
+    first.save()
+    heir = Hosts("fast", register(None))
+    desk = heir.desk(SITE)
+    assert not heir.ready(desk, clock.now) and heir.ready(desk, clock.now + 1.0), "the next probe is due then"
+    clock.now += heir.patience + 1
+    assert not heir.given_up(desk), "nothing was asked for yet by this one"
+    heir.silent(desk, "connect_failed")
+    assert heir.given_up(desk)
+    row = Host.objects.get()
+    assert row.failing_since and row.probe_reason == "timeout"
+    heir.answered(desk)
+    heir.save()
+    row.refresh_from_db()
+    assert (row.failing_since, row.probe_reason, row.wait_until) == (0, "", 0)
+
+
+def test_a_silence_of_last_week_is_not_held_against_a_site(clock: Clock) -> None:
+    first = Hosts("fast", register(None))
+    desk = first.desk(SITE)
+    for _ in range(BREAKER):
+        first.silent(desk, "timeout")
+    first.save()
+    week = time.time() - 7 * 86_400
+    Host.objects.update(failing_since=week, wait_until=week + 60)
+    later = Hosts("fast", register(None))
+    desk = later.desk(SITE)
+    later.silent(desk, "timeout")
+    assert later.ready(desk, clock.now) and not later.given_up(desk)
+    later.save()
+    assert Host.objects.get().failing_since == 0, "screens do not say it either"
+
+
+def test_a_run_over_a_dead_site_ends_however_short_the_slices_of_its_instances(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CLEARINGHOUSE_HOST_PATIENCE", "3")
+    monkeypatch.setattr(instance, "SLICE_SECONDS", 1.5)
+    run = intake.launch([make_document({"url": f"http://127.0.0.1:{closed_port()}/"}).pk], by="test", speed="fast")
+    initialize(run)
+    told: set[str] = set()
+
+    def look(_: Crawl) -> None:
+        told.update(line["word"].split(" since ")[0] for line in _slow_sites(run, timezone.now()))
+
+    slices = 0
+    while run.state != "finished" and slices < 6:
+        Crawl(run).work(look)
+        slices += 1
+        run.refresh_from_db()
+    assert (run.state, ledger(run)) == ("finished", {"/": "connect_failed"}) and slices >= 2
+    assert told == {"does not answer"}, "and its page says what it waits for"
+
+
+@pytest.mark.parametrize("ignore_robots", [True, False])
+def test_an_unknown_name_fails_at_once_and_a_silent_name_server_is_waited_for(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch, ignore_robots: bool
+) -> None:
+    """The name is one that libcurl cannot resolve anywhere; why, the system says as this test wants it."""
+    monkeypatch.setenv("CLEARINGHOUSE_HOST_PATIENCE", "2")
+    looks: list[str] = []
+    for said in socket.EAI_NONAME, socket.EAI_AGAIN:
+
+        def look_up(host: str, *_: object, said: int = said, **__: object) -> None:
+            looks.append(host)
+            raise socket.gaierror(said, "as the test says")
+
+        monkeypatch.setattr(names.socket, "getaddrinfo", look_up)
+        run = intake.launch(
+            [make_document({"url": "http://no-such-host.invalid/"}).pk],
+            by="test", speed="fast", ignore_robots=ignore_robots,
+        )  # fmt: skip
+        initialize(run)
+        before = len(looks)
+        Crawl(run).work()
+        assert ledger(run) == {"/": "dns_failed"} and Host.objects.get().probe_reason in ("", "dns_failed")
+        tries = len(looks) - before
+        assert tries == 1 if said == socket.EAI_NONAME else tries >= 2
+
+
+def test_of_a_robots_txt_only_what_is_read_is_kept_and_not_in_memory(clock: Clock) -> None:
+    desks = Hosts("fast", register(None))
+    desk = desks.desk(SITE)
+    desks.robots_answered(desk, 200, b"User-agent: *\nDisallow: /x\n" + b"#" * 2_000_000)
+    desks.save()
+    assert len(Host.objects.get().robots_text) == 500_000 and desk.fresh_robots is None
+    heir = Hosts("fast", register(None)).desk(SITE)
+    assert heir.robots is not None and not heir.robots.allowed(SITE + "/x")[0] and heir.fresh_robots is None
 
 
 def test_while_one_site_asks_for_time_the_others_are_crawled(ledger: Ledger) -> None:

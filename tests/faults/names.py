@@ -100,9 +100,11 @@ def main(fetches: int) -> None:
     found: dict[str, object] = {"roads": roads()}
     failing = ["servfail.test", "nxdomain.test", "silent.test", "empty.test", "circle.test", "good.test"]
     outcomes: dict[str, list[str | int]] = {}
+    details: dict[str, list[str]] = {}
     for answer in fetch(curl.Fetcher(), failing, None) + fetch(signed.Fetcher(), failing, Credentials(3, "u", "p")):
         outcomes.setdefault(answer.request.address.host, []).append(answer.reason or answer.status)
-    found["failing"] = outcomes
+        details.setdefault(answer.request.address.host, []).append(answer.detail)
+    found |= {"failing": outcomes, "details": details}
     half = fetches // 4
     counts = []
     for make, key in ((curl.Fetcher, None), (signed.Fetcher, Credentials(3, "u", "p"))):

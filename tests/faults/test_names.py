@@ -6,11 +6,14 @@ A network and a name server of their own; the short form of 1,000 fetches. `pyth
 """
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.faults import namespace
+from crawler.values import NO_NAME_SERVER
+from tests.faults import namespace, resolving
+from tests.faults.house import House
 from tests.requirements import need
 
 FETCHES = 200
@@ -27,6 +30,27 @@ def test_a_name_that_fails_is_said_to_fail_however_it_does(found: dict[str, Any]
     assert failing.pop("good.test") == [200, 200]
     names = ("servfail", "nxdomain", "silent", "empty", "circle")
     assert failing == {f"{name}.test": ["dns_failed"] * 2 for name in names}
+
+
+def test_a_silent_name_server_is_told_from_an_unknown_name(found: dict[str, Any]) -> None:
+    details = {name.split(".")[0]: set(said) for name, said in found["details"].items()}
+    assert details["servfail"] == details["silent"] == {NO_NAME_SERVER}
+    assert details["nxdomain"] == details["empty"] == {"the host name is unknown"}
+
+
+def test_a_site_whose_name_server_fails_for_a_moment_is_crawled_and_an_unknown_one_fails_at_once(
+    bare: House, tmp_path: Path
+) -> None:
+    need("namespaces", namespace.possible(), "no network namespaces can be made here (root, or user namespaces)")
+    house = bare.copy(tmp_path / "var")
+    found = json.loads(namespace.run("tests.faults.resolving", str(house.var)))
+    hiccup, nowhere = f"http://{resolving.HICCUP}:{resolving.PORT}/", f"http://{resolving.NOWHERE}:{resolving.PORT}/"
+    assert found["ledger"] == [
+        [hiccup, "crawled", "", ""],
+        [f"{hiccup}a", "crawled", "", ""],
+        [nowhere, "failed", "dns_failed", "the site did not answer"],
+    ]
+    assert found["asked"] <= 2, "once by libcurl, and once by us to know why"
 
 
 def test_an_address_where_nobody_answers_cannot_be_connected_to(found: dict[str, Any]) -> None:
