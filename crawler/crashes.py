@@ -9,7 +9,6 @@ import traceback
 
 from django.db import transaction
 from django.db.models import F
-from django.db.models.functions import Least
 
 from clearinghouse.databases import WEBCRAWL
 
@@ -35,7 +34,7 @@ def count(instance: Instance, error: Exception) -> bool:
         fence(instance)
         there = list(Excursion.objects.filter(claim__instance=instance, crashes__lt=MOST).values_list("pk", flat=True))
         served = Excursion.objects.filter(pk__in=there)
-        served.update(crashes=Least(F("crashes") + 1, MOST), error=trace_of(error))
+        served.update(crashes=F("crashes") + 1, error=trace_of(error))
         for run_id in set(served.values_list("run_id", flat=True)):
             note(run_id, "fault", f"A fault of ours: {type(error).__name__}; {len(there)} documents are tried again")
         message_queue.release_all(instance)

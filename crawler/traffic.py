@@ -179,7 +179,11 @@ class Traffic:
         queue.fly(item)
         self.attention.started(queue)
         self.hosts.departed(desk)
-        self.fetcher.start(request)
+        try:
+            self.fetcher.start(request)
+        except Exception:
+            self.hosts.landed(desk)  # or the site would have one connection less for good
+            raise
 
     def _conclude(self, queue: ServedQueue, item: Item, outcome: str, reason: str, detail: str) -> None:
         self.reader.conclude(queue, item, results.Verdict(item.key, item.url, outcome, reason, detail))

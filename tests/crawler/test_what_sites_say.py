@@ -27,6 +27,8 @@ def test_an_unchanged_page_that_got_new_validators_is_asked_for_with_these(
         crawl(document)
         site.pages["/"] = Page(headers={"ETag": '"2"', "Last-Modified": TUESDAY})
         assert ledger(crawl(document)) == {"/": "unchanged"}
+        key = PageHead.objects.get().url_key
+        assert message_queue.previous_versions(document.pk, [key])[key].etag == '"2"'
         site.pages["/"] = Page(status=304)
         third = crawl(document)
         sent = dict(site.seen)["/"]
