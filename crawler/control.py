@@ -108,7 +108,8 @@ def apply_excludes(run: Run, doc_id: int, patterns: list[str], by: str) -> None:
     excursion = Excursion.objects.filter(run=run, doc_id=doc_id, unfinished=True).first()
     if excursion is None:
         raise WrongMoment(f"Run {run.pk} is not crawling this document any more")
-    excursion.snapshot = excursion.snapshot | {"excludes": patterns}
+    # Marked, because whoever serves the queue next must judge by them what was queued before.
+    excursion.snapshot = excursion.snapshot | {"excludes": patterns, "applied": True}
     excursion.control = excursion.control or EXCLUDE  # a paused document meets them when it goes on
     excursion.save(update_fields=["snapshot", "control"])
     note(run.pk, "exclude", f"{len(patterns)} exclude URLs applied by {by}", doc_id)

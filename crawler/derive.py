@@ -22,7 +22,7 @@ from .instances import fence
 from .models import Excursion, Instance, LedgerEntry, PageHead, State
 from .policy.judge import Rules
 from .policy.sightings import KEYS, count_backlinks, link_keys, parts_of, prefix
-from .queries.changes import changes_of, excursion_before
+from .queries.changes import changing, excursion_before
 from .queries.links import packed_pages, versions_of
 from .values import CRAWLED, UNCHANGED, Snapshot
 
@@ -59,7 +59,7 @@ class Derivation:
         if before is not None:
             yield from self._mark_heads()
         tallies = Excursion.objects.values_list("tallies", flat=True).get(pk=self.excursion.pk)
-        changes = changes_of(self.excursion, before, self.end, self._beat)
+        changes = yield from changing(self.excursion, before, self.end, self._beat)
         self._write([], ALL, tallies=tallies | {"change": changes.counts()})
 
     def _part(self, versions: "array[int]", rules: Rules, part: tuple[int, int]) -> Iterator[None]:

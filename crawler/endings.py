@@ -13,16 +13,18 @@ from django.utils import timezone
 from clearinghouse import queues
 from clearinghouse.databases import WEBCRAWL
 
-from . import message_queue, results, small_endings
+from . import message_queue, results, small_endings, sql
 from .control import CANCEL, LIMIT, STOP, note
 from .derive import Derivation
 from .errors import CrawlerError
 from .instances import fence
-from .models import ActiveQueue, Excursion, Instance, LedgerEntry, Message, MessageState, PageHead, Run, State
+from .models import ActiveQueue, Excursion, Instance, LedgerEntry, Message, MessageState, Run, State
+from .policy.frontier import SHORT, Frontier
 from .propagation import services
-from .results import Verdict
+from .results import Verdict, Work
 from .served import ServedQueue
-from .values import SKIPPED
+from .tally import Tally
+from .values import FAILED, SKIPPED, Snapshot
 
 # The state of a run is the worst of its excursions'.
 WORST_FIRST = (State.FAILED, State.CANCELLED, State.STOPPED, State.FINISHED_AT_LIMIT, State.FINISHED)
@@ -32,6 +34,12 @@ EARLY_ENDS = {
     LIMIT: ("run_limit", State.FINISHED_AT_LIMIT),
 }
 _STEP = 1000
+_HEADS = 250
+_SHOW_AGAIN = (
+    "UPDATE page_head SET version_id = %s, etag = '', last_modified = '' "
+    "WHERE doc_id = %s AND url_key = %s AND version_id = %s"
+)
+_SHOW_NOTHING = "DELETE FROM page_head WHERE doc_id = %s AND url_key = %s AND version_id = %s"
 
 
 def finish_small(instance: Instance, queues: list[ServedQueue]) -> list[ServedQueue]:
@@ -59,7 +67,7 @@ def _state(queue: ServedQueue) -> State:
 def end_early(instance: Instance, queue: ServedQueue, order: str) -> Iterator[None]:
     """Stopped, cancelled, or at the run's limit: what still waits gets its verdict, then the excursion ends."""
     reason, state = EARLY_ENDS[order]
-    while _skip_waiting(instance, queue, reason):
+    while _judge_waiting(instance, queue.work, SKIPPED, reason):
         yield
     if order == CANCEL:
         _announce(instance, queue.excursion)
@@ -69,16 +77,27 @@ def end_early(instance: Instance, queue: ServedQueue, order: str) -> Iterator[No
         yield from _count_and_close(instance, queue.excursion, state)
 
 
-def _skip_waiting(instance: Instance, queue: ServedQueue, reason: str) -> bool:
-    rows = Message.objects.filter(excursion=queue.excursion).exclude(state=MessageState.DONE).order_by("id")[:_STEP]
+def fail(instance: Instance, excursion: Excursion) -> Iterator[None]:
+    """Faults of ours came again and again while it was served. Whatever was at fault is not tried again: what waits
+    is judged without restoring the queue, and nothing is counted."""
+    work = Work(excursion, Frontier(Snapshot.from_json(excursion.snapshot)), Tally(excursion))
+    while _judge_waiting(instance, work, FAILED, "error"):
+        yield
+    yield from _close(instance, excursion, State.FAILED)
+
+
+def _judge_waiting(instance: Instance, work: Work, outcome: str, reason: str) -> bool:
+    rows = Message.objects.filter(excursion=work.excursion).exclude(state=MessageState.DONE).order_by("id")[:_STEP]
     messages = list(rows)
     for message in messages:
-        queue.frontier.finish(message.url_key, counts=False)
-        verdict = Verdict(message.url_key, message.url, SKIPPED, reason, depth=message.depth)
+        if message.url_key[:SHORT] not in work.frontier.known:
+            work.frontier.restore_message(message.url_key, message.reach, done=False)
+        work.frontier.finish(message.url_key, counts=False)
+        verdict = Verdict(message.url_key, message.url, outcome, reason, depth=message.depth)
         verdict.found_on, verdict.point_id = message.found_on, message.owner_id
-        queue.work.verdicts.append(verdict)
-        queue.tally.verdict(SKIPPED, reason, message.depth)
-    results.commit(instance, [queue.work])
+        work.verdicts.append(verdict)
+        work.tally.verdict(outcome, reason, message.depth)
+    results.commit(instance, [work])
     return len(messages) == _STEP
 
 
@@ -94,18 +113,15 @@ def _put_back_heads(instance: Instance, excursion: Excursion) -> Iterator[None]:
     while True:
         entries = LedgerEntry.objects.filter(excursion=excursion, version_id__isnull=False, id__gt=last)
         moved = Q(previous_version_id=None) | ~Q(version_id=F("previous_version_id"))
-        part = list(entries.filter(moved).order_by("id")[:_STEP])
+        rows = entries.filter(moved).order_by("id")
+        part = list(rows.values_list("id", "previous_version_id", "doc_id", "url_key", "version_id")[:_HEADS])
         if not part:
             return
         with transaction.atomic(using=WEBCRAWL):
             fence(instance)
-            for entry in part:
-                head = PageHead.objects.filter(doc_id=entry.doc_id, version_id=entry.version_id)
-                if entry.previous_version_id:
-                    head.update(version_id=entry.previous_version_id)
-                else:
-                    head.delete()
-        last = part[-1].pk
+            sql.execute_many(_SHOW_AGAIN, [(old, *head) for _, old, *head in part if old])
+            sql.execute_many(_SHOW_NOTHING, [head for _, old, *head in part if not old])
+        last = part[-1][0]
         yield
 
 

@@ -7,23 +7,25 @@ Does not: decide about URLs (policy), store (results), know RQ (jobs). Called by
 
 import logging
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 
 from django.db import InterfaceError, OperationalError, connections
 
 from clearinghouse.library.models import Document
 from crawlpoints.models import CrawlPoint
 
-from . import endings, instances, message_queue, results, surroundings
+from . import crashes, endings, instances, message_queue, results, surroundings
 from .control import CANCEL, EXCLUDE, PAUSE, Orders, note, orders
 from .errors import CrawlerError, Fenced
-from .models import Excursion, Instance, Run, State
+from .models import Event, Excursion, Instance, Run, State
+from .policy.frontier import REMEMBERED
 from .reading import Reader
 from .served import ServedQueue, look_up_previous
 from .traffic import Traffic
 
 CLAIM_AT_ONCE = 64
 MOST_QUEUES = 512
+LEAST_REMEMBERED = 250  # links of each queue, however many there are
 SLICE_SECONDS = 600.0
 LEAST_SECONDS = 2.0  # that a process works before it is replaced: where memory is always short, a crawl goes on slowly
 BATCH_PAGES = 100
@@ -32,8 +34,9 @@ WRITING_SECONDS = 0.04  # people's own writes wait no longer for ours, as far as
 LEAST_PAGES = 20  # the flush of a slow disk costs the same for few pages as for many
 LOOK_SECONDS = 1.0  # how often orders (pause, stop, speed) are read
 ENDING_SECONDS = 0.02  # of each round, while other queues are served
+LANDING_SECONDS = 8.0  # for what is in flight when a process is to stop: it has ten
 DONE = object()
-LONGEST_WAIT = 60.0  # seconds between looks for a database that is away
+FIRST_WAIT, LONGEST_WAIT = 1.0, 60.0  # seconds between looks for a database that is away
 
 log = logging.getLogger(__name__)
 
@@ -51,7 +54,8 @@ class Crawl:
         self.stay = stay  # the command's own instance waits while the run is paused
         self.row: Instance = instances.assign(row, run.pk) if row else instances.register(run.pk)
         self.queues: dict[int, ServedQueue] = {}
-        self.endings: dict[int, tuple[ServedQueue, Iterator[None]]] = {}  # claimed still, and being ended in steps
+        # Claimed still, and being ended in steps; without its queue where that was not restored.
+        self.endings: dict[int, tuple[ServedQueue | None, Iterator[None]]] = {}
         self.reader = Reader(self.row.pk)
         self.traffic = self._traffic()
         self.orders = Orders()
@@ -108,8 +112,16 @@ class Crawl:
             if "disk I/O error" in str(error):
                 raise CrawlerError(f"the WebCrawl disk fails: {error}") from error  # another process must look afresh
             log.warning("The WebCrawl database does not answer (%s); waiting for it", error)
+        except CrawlerError:
+            raise
+        except Exception as error:  # a fault of ours must not end the run: the documents it befell are counted
+            log.exception("Instance %s met a fault of ours", self.row.pk)
+            self._forget()
+            if not crashes.count(self.row, error):
+                raise
+            return True
         self._forget()
-        wait = 1.0
+        wait = FIRST_WAIT
         while not self.stopping:
             try:
                 connections.close_all()
@@ -118,9 +130,15 @@ class Crawl:
                 return True
             except (OperationalError, InterfaceError):
                 self.watch.forgive()
-                time.sleep(wait)
+                self._rest(wait)
                 wait = min(2 * wait, LONGEST_WAIT)
         return False
+
+    def _rest(self, seconds: float) -> None:
+        """So long, or until it is asked to stop: a signal alone does not end a sleep."""
+        until = time.monotonic() + seconds
+        while not self.stopping and time.monotonic() < until:
+            time.sleep(0.1)
 
     def _forget(self) -> None:
         """Drop everything that is in memory only."""
@@ -210,7 +228,8 @@ class Crawl:
         self._claim(time.monotonic())
         self._land_everything()
         if self.orders.ending == CANCEL:  # what was about to be kept is discarded too
-            self.queues |= {pk: queue for pk, (queue, _) in self.endings.items() if pk not in self._cancelling}
+            ending = {pk: queue for pk, (queue, _) in self.endings.items() if queue}
+            self.queues |= {pk: queue for pk, queue in ending.items() if pk not in self._cancelling}
             self._cancelling |= self.queues.keys()
         for pk, queue in self.queues.items():
             self.endings[pk] = queue, endings.end_early(self.row, queue, self.orders.ending)
@@ -221,12 +240,7 @@ class Crawl:
         if not self.queues:
             return
         self._leave_deleted_documents()
-        ids = {point_id for queue in self.queues.values() for point_id in queue.points}
-        active = set(CrawlPoint.objects.filter(pk__in=ids, active=1).values_list("pk", flat=True))
-        for queue in self.queues.values():
-            for point_id in queue.points.keys() - active - queue.off:
-                queue.deactivate(point_id)
-                note(self.run.pk, "deactivated", f"Crawl point {point_id} was deactivated", queue.excursion.doc_id)
+        self._notice_deactivated(self.queues.values())
         told = Excursion.objects.filter(pk__in=list(self.queues), control__in=(EXCLUDE, PAUSE))
         for pk, order, snapshot in told.values_list("pk", "control", "snapshot"):
             if order == PAUSE:
@@ -234,6 +248,17 @@ class Crawl:
                 continue
             self.queues[pk].exclude(tuple(snapshot["excludes"]))
             Excursion.objects.filter(pk=pk).update(control="")
+
+    def _notice_deactivated(self, queues: Collection[ServedQueue]) -> None:
+        ids = {point_id for queue in queues for point_id in queue.points}
+        active = set(CrawlPoint.objects.filter(pk__in=ids, active=1).values_list("pk", flat=True))
+        for queue in queues:
+            for point_id in queue.points.keys() - active - queue.off:
+                queue.deactivate(point_id)
+                sentence = f"Crawl point {point_id} was deactivated"
+                said = Event.objects.filter(run_id=self.run.pk, doc_id=queue.excursion.doc_id, kind="deactivated")
+                if not said.filter(text=sentence).exists():  # by the instance that served the queue before
+                    note(self.run.pk, "deactivated", sentence, queue.excursion.doc_id)
 
     def _leave_deleted_documents(self) -> None:
         """A document that was deleted meanwhile: its excursion is cancelled, its rows stay until they are purged."""
@@ -270,12 +295,21 @@ class Crawl:
         self._claimed = now
         if not self._more_to_claim and not message_queue.unserved(self.run.pk):
             return  # claiming is a transaction with a flush, also when there is nothing to claim
-        claimed = message_queue.claim(self.row, CLAIM_AT_ONCE)
+        if any(queue.excursion.crashes for queue in self.queues.values()):
+            return  # they are served in their own company
+        claimed = crashes.claim(self.row, CLAIM_AT_ONCE, busy=bool(self.queues or self.endings))
         self._more_to_claim = len(claimed) == CLAIM_AT_ONCE
+        failing = [excursion for excursion in claimed if excursion.crashes >= crashes.MOST]
+        self.endings |= {excursion.pk: (None, endings.fail(self.row, excursion)) for excursion in failing}
+        claimed = [excursion for excursion in claimed if excursion.crashes < crashes.MOST]
         kept = message_queue.kept(claimed)
         fresh = [ServedQueue(excursion, kept.get(excursion.pk)) for excursion in claimed]
         self.queues |= {queue.excursion.pk: queue for queue in fresh}
         self.traffic.hosts.meet(origin for queue in fresh for origin in queue.origins())
+        share = max(LEAST_REMEMBERED, REMEMBERED // max(1, len(self.queues)))
+        for queue in self.queues.values():
+            queue.frontier.remembered = share
+        self._notice_deactivated(fresh)
         self.traffic.attention.call_all()
         look_up_previous([queue for queue in fresh if queue.excursion.pk in kept])
 
@@ -313,7 +347,7 @@ class Crawl:
 
     def _land_everything(self) -> None:
         """Start nothing more, read what is in flight, commit."""
-        deadline = time.monotonic() + 8.0
+        deadline = time.monotonic() + LANDING_SECONDS
         while self.traffic.under_way and time.monotonic() < deadline:
             self.traffic.read_answers(0.02)
         self._commit()

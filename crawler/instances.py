@@ -22,6 +22,7 @@ from .models import OPEN_STATES, ActiveQueue, Event, Excursion, Instance, Run, S
 
 BEAT_SECONDS = 3.0
 SILENCE_SECONDS = 20.0
+PULSE_SECONDS = 1.0
 INTERRUPTED = "interrupted"  # the kind of the events that tell of a death: one of the run, one of each document
 
 
@@ -66,6 +67,20 @@ def fence(instance: Instance) -> None:
     changed = Instance.objects.filter(pk=instance.pk, alive=True).update(beat=F("beat") + 1, seen_at=timezone.now())
     if changed != 1:
         raise Fenced(f"instance {instance.pk} was declared dead")
+
+
+class Pulse:
+    """The beat of a step that may take longer than rivals wait: beat() often, it writes once a second at most."""
+
+    def __init__(self, instance: Instance) -> None:
+        self._instance = instance
+        self._at = time.monotonic()
+
+    def beat(self) -> None:
+        if time.monotonic() - self._at >= PULSE_SECONDS:
+            with transaction.atomic(using=WEBCRAWL):
+                fence(self._instance)
+            self._at = time.monotonic()
 
 
 def tell(instance: Instance, fetching: dict[str, Any]) -> None:

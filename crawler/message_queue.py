@@ -5,7 +5,7 @@ initializer, the instance, the endings.
 """
 
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from django.db import transaction
@@ -24,6 +24,7 @@ from .values import FREE, SKIPPED, Snapshot
 
 SMALL = 64  # addresses; queues up to this size are read and ended many at a time
 Judgement = tuple[bytes, str, str, str]
+_SAID = ("etag", "last_modified")
 _DELETED_AT_ONCE = 2000
 _JUDGEMENT = ("url_key", "redirect_url", "outcome", "reason")
 CLAIMABLE = (State.WAITING, State.RUNNING, State.INTERRUPTED, State.STOPPING)
@@ -56,12 +57,15 @@ def open_queues(excursion_ids: Collection[int]) -> None:
         write_changes(list(zip(opening, frontiers, strict=True)))
 
 
-def claim(instance: Instance, limit: int) -> list[Excursion]:
-    """Take up to this many queues nobody serves; the unique queue name makes sure of it."""
+def claim(instance: Instance, limit: int, crashes: int = 0) -> list[Excursion]:
+    """Take up to this many queues nobody serves; the unique queue name makes sure of it.
+
+    Only those with so many crashes: see crashes.py."""
     with transaction.atomic(using=WEBCRAWL):
         fence(instance)
         free = (
             Excursion.objects.select_for_update(skip_locked=True, of=("self",))
+            .filter(crashes=crashes)
             .filter(run_id=instance.run_id, unfinished=True, state__in=CLAIMABLE, found__gt=0, claim__isnull=True)
             .order_by("id")[:limit]
         )
@@ -187,10 +191,10 @@ def previous_of_many(wanted: dict[int, list[bytes]]) -> dict[tuple[int, bytes], 
         keys = [key for doc_id in doc_ids for key in wanted[doc_id]]
         for part in sql.chunks(keys):
             rows = PageHead.objects.filter(doc_id__in=doc_ids, url_key__in=part)
-            heads = {version: place for version, *place in rows.values_list("version_id", "doc_id", "url_key")}
+            heads = {version: place for version, *place in rows.values_list("version_id", "doc_id", "url_key", *_SAID)}
             for previous in _versions(heads) if heads else ():
-                doc_id, key = heads[previous.version_id]
-                found[doc_id, key] = previous
+                doc_id, key, *said = heads[previous.version_id]
+                found[doc_id, key] = _as_said(previous, *said)
     return found
 
 
@@ -198,9 +202,17 @@ def previous_versions(doc_id: int, keys: Collection[bytes]) -> dict[bytes, Previ
     """What the document shows of these URLs now."""
     found: dict[bytes, Previous] = {}
     for part in sql.chunks(list(keys)):
-        heads = dict(PageHead.objects.filter(doc_id=doc_id, url_key__in=part).values_list("version_id", "url_key"))
-        found.update({heads[p.version_id]: p for p in _versions(heads)})
+        rows = PageHead.objects.filter(doc_id=doc_id, url_key__in=part)
+        heads = {version: said for version, *said in rows.values_list("version_id", "url_key", *_SAID)}
+        for previous in _versions(heads) if heads else ():
+            key, *said = heads[previous.version_id]
+            found[key] = _as_said(previous, *said)
     return found
+
+
+def _as_said(previous: Previous, etag: str, last_modified: str) -> Previous:
+    """With what the site said of the same content since; together, because an answer says both or one."""
+    return replace(previous, etag=etag, last_modified=last_modified) if etag or last_modified else previous
 
 
 def _versions(ids: Iterable[int]) -> Iterable[Previous]:

@@ -105,8 +105,11 @@ class Parser:
     def collect(self) -> list[tuple[Any, Parsed | Died]]:
         found: list[tuple[Any, Parsed | Died]] = []
         broken = self._receive()
-        while (answer := self._next_answer()) is not None:
-            found.append((self._finished().token, answer))
+        try:
+            while (answer := self._next_answer()) is not None:
+                found.append((self._finished().token, answer))
+        except ValueError:
+            broken = True  # nonsense instead of an answer: the process is hurt, whatever it goes on to say
         late = bool(self._sent) and self._is_late(self._sent[0])
         if broken or late:
             if self._sent:

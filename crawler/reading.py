@@ -12,8 +12,9 @@ from clearinghouse.digests import digest_of
 from . import extract, results, sql
 from .answers import FAILURE, PAGE, REDIRECT, RETRY, SKIP, UNCHANGED, Answer, judge
 from .extract.wire import Parsed
+from .instances import Pulse
 from .message_queue import Previous
-from .models import LedgerEntry, PageBody, PageVersion
+from .models import Instance, LedgerEntry, PageBody, PageVersion
 from .policy import reach
 from .policy.frontier import SHORT
 from .results import NewVersion, Verdict, VersionRow
@@ -22,6 +23,7 @@ from .values import CRAWLED, FAILED, FREE, SKIPPED, Fetched
 
 SELF_REDIRECTS = 2
 _ABOVE_INT32 = 8  # blocks start above any key of an adopted table
+_READ_AT_ONCE = 100  # versions, when pages are expanded again
 
 
 class Reader:
@@ -61,6 +63,7 @@ class Reader:
         cookies = _cookies(fetched)
         if queue.frontier.judge(destination).short == item.short and cookies and item.tries <= SELF_REDIRECTS:
             item.cookies, item.not_before = cookies, time.monotonic()
+            queue.needs_cookies(item, fetched.headers)
             return Answer(RETRY, "cookie")
         ways = queue.frontier.finish(item.key, counts=False)
         outcome, refusal = queue.frontier.redirect(item.short, item.key, destination, ways)
@@ -83,10 +86,10 @@ class Reader:
         previous = queue.look_up_previous(item)
         assert previous is not None
         fetched.body = bytes(PageBody.objects.get(digest=previous.digest).content)
-        kept = PageVersion.objects.values_list("content_type", "etag", "last_modified").get(pk=previous.version_id)
-        named = zip(("content-type", "etag", "last-modified"), kept, strict=True)
+        kind = PageVersion.objects.values_list("content_type", flat=True).get(pk=previous.version_id)
+        kept = {"content-type": kind, "etag": previous.etag, "last-modified": previous.last_modified}
         fetched.headers = [
-            (name, value) for name, value in named if value and not fetched.header(name)
+            (name, value) for name, value in kept.items() if value and not fetched.header(name)
         ] + fetched.headers
 
     def store(self, queue: ServedQueue, item: Item, fetched: Fetched, page: Parsed) -> None:
@@ -110,7 +113,12 @@ class Reader:
         verdict = Verdict(item.key, item.url, UNCHANGED, version_id=previous.version_id)
         verdict.previous_version_id = previous.version_id
         ways = self.conclude(queue, item, verdict, fetched)
-        _expand_stored(queue, item.key, previous.version_id, ways)
+        etag, last_modified = _validators(fetched)
+        said_anew = (etag or last_modified) and (etag, last_modified) != (previous.etag, previous.last_modified)
+        if said_anew and fetched.status != 304:
+            queue.work.validators.append((etag, last_modified, queue.excursion.doc_id, item.key))
+        stored = _stored_links(queue, [previous.version_id])
+        _expand_stored(queue, item.key, stored.get(previous.version_id), ways)
 
     # -- verdicts -----------------------------------------------------------------------------------------------
 
@@ -121,6 +129,16 @@ class Reader:
         ways = queue.frontier.finish(item.key, verdict.reason not in FREE, verdict.reason == "page_limit")
         self._store(queue, item, verdict, fetched)
         return ways
+
+    def give_up(self, queue: ServedQueue, item: Item, verdict: Verdict) -> None:
+        """A fault of ours: this is the verdict, unless the message had its own before."""
+        if any(one.key == item.key for one in queue.work.verdicts):
+            return
+        queue.work.versions = [version for version in queue.work.versions if version.row.url_key != item.key]
+        if reach.kind(queue.frontier.known[item.short]) == reach.DONE:
+            self._store(queue, item, verdict, None)
+        else:
+            self.conclude(queue, item, verdict)
 
     def _store(self, queue: ServedQueue, item: Item, verdict: Verdict, fetched: Fetched | None) -> None:
         reached = queue.frontier.ways(item.short)
@@ -139,14 +157,14 @@ class Reader:
 
     def _new_version(self, queue: ServedQueue, item: Item, fetched: Fetched, page: Parsed) -> int:
         self._next_version += 1
-        excursion = queue.excursion
+        excursion, (etag, last_modified) = queue.excursion, _validators(fetched)
         row = VersionRow(
             id=self._next_version, run_id=excursion.run_id, doc_id=excursion.doc_id, url_key=item.key, url=item.url,
             digest=page.digest, type_id=page.type_id, extension=page.extension, title=page.title, metas=page.metas,
             headings=page.headings, text=page.text, language=page.language[:20], links=page.packed,
             canonical=page.canonical, content_type=fetched.header("content-type")[:255], charset=page.charset[:40],
-            etag=fetched.header("etag")[:255], last_modified=fetched.header("last-modified")[:64],
-            size=len(fetched.body), flags=page.flags, extractor=extract.EXTRACTOR,
+            etag=etag, last_modified=last_modified, size=len(fetched.body), flags=page.flags,
+            extractor=extract.EXTRACTOR,
         )  # fmt: skip
         head_exists = queue.look_up_previous(item) is not None
         queue.work.versions.append(NewVersion(row, page.digest, fetched.body, head_exists))
@@ -163,42 +181,61 @@ def _count_points(queue: ServedQueue, verdict: Verdict, reached: Sequence[reach.
     _note_used(queue)
 
 
+def _validators(fetched: Fetched) -> tuple[str, str]:
+    return fetched.header("etag")[:255], fetched.header("last-modified")[:64]
+
+
 def _cookies(fetched: Fetched) -> str:
     pairs = [value.split(";", 1)[0].strip() for name, value in fetched.headers if name == "set-cookie"]
     return "; ".join(pair for pair in pairs if "=" in pair)
 
 
-def _expand_stored(queue: ServedQueue, key: bytes, version_id: int, ways: Sequence[reach.Way]) -> None:
-    row = results.unwritten_links(queue.work, version_id) or (
-        PageVersion.objects.filter(pk=version_id).values_list("links", "flags").first()
-    )
-    if row and ways:
-        links = extract.unpack_links(bytes(row[0]))
+def _stored_links(queue: ServedQueue, version_ids: Sequence[int]) -> dict[int, tuple[bytes, str]]:
+    """Packed links and flags of these versions, by their ids; of those that wait for the next commit too."""
+    found = results.unwritten_links(queue.work, set(version_ids))
+    rest = PageVersion.objects.filter(pk__in=[pk for pk in version_ids if pk not in found])
+    found.update((pk, (bytes(links), flags)) for pk, links, flags in rest.values_list("pk", "links", "flags"))
+    return found
+
+
+def _expand_stored(queue: ServedQueue, key: bytes, stored: tuple[bytes, str] | None, ways: Sequence[reach.Way]) -> None:
+    if stored and ways:
+        packed, flags = stored
+        links = extract.unpack_links(packed)
         marks = "".join("01"[link.nofollow] for link in links)
-        queue.frontier.links(key, ways, [link.url for link in links], marks, "nofollow" in row[1].split())
+        queue.frontier.links(key, ways, [link.url for link in links], marks, "nofollow" in flags.split())
 
 
-def expand_again(queue: ServedQueue) -> None:
+def expand_again(queue: ServedQueue, instance: Instance) -> None:
     """Done URLs that are reached by a shorter way, or by a further crawl point: expanded from what is stored.
 
-    It happens before the commit that stores the new way: a kill in between would lose what the way leads to.
+    It happens before the commit that stores the new way: a kill in between would lose what the way leads to. One
+    link may lead to all that is stored, so rivals must see meanwhile that this instance lives.
     """
+    pulse = Pulse(instance)
     while queue.frontier.changes.again:
         again, queue.frontier.changes.again = queue.frontier.changes.again, {}
-        for row in _judged(queue, list(again.values())):
-            key, short = row.key, row.key[:SHORT]
-            ways = queue.frontier.expandable(key)
-            queue.work.touched[short] = key  # a place under a maximum may be taken
-            if row.redirect_url and ways:
-                outcome, refusal = queue.frontier.redirect(short, key, row.redirect_url, ways)
-                verdict = Verdict(key, row.url, outcome, refusal.reason, refusal.detail, redirect_url=row.redirect_url)
-                queue.work.rejudged.append(verdict)
-            elif row.version_id and ways:
-                _expand_stored(queue, key, row.version_id, ways)
+        for rows in sql.chunks(_judged(queue, list(again.values()), pulse), _READ_AT_ONCE):
+            stored = _stored_links(queue, [row.version_id for row in rows if row.version_id])
+            for row in rows:
+                _expand_row(queue, row, stored)
+                pulse.beat()
     _note_used(queue)
 
 
-def _judged(queue: ServedQueue, keys: list[bytes]) -> list[Verdict]:
+def _expand_row(queue: ServedQueue, row: Verdict, stored: dict[int, tuple[bytes, str]]) -> None:
+    key, short = row.key, row.key[:SHORT]
+    ways = queue.frontier.expandable(key)
+    queue.work.touched[short] = key  # a place under a maximum may be taken
+    if row.redirect_url and ways:
+        outcome, refusal = queue.frontier.redirect(short, key, row.redirect_url, ways)
+        verdict = Verdict(key, row.url, outcome, refusal.reason, refusal.detail, redirect_url=row.redirect_url)
+        queue.work.rejudged.append(verdict)
+    elif row.version_id:
+        _expand_stored(queue, key, stored.get(row.version_id), ways)
+
+
+def _judged(queue: ServedQueue, keys: list[bytes], pulse: Pulse) -> list[Verdict]:
     """What became of these URLs: verdicts of this batch, which are not written yet, and rows of the ledger."""
     wanted = set(keys)
     found = [verdict for verdict in queue.work.verdicts if verdict.key in wanted]
@@ -209,6 +246,7 @@ def _judged(queue: ServedQueue, keys: list[bytes]) -> list[Verdict]:
             "url_key", "url", "outcome", "redirect_url", "version_id"
         ):
             found.append(Verdict(bytes(key), url, outcome, redirect_url=place, version_id=version))
+        pulse.beat()
     return found
 
 

@@ -100,6 +100,8 @@ class Work:
     verdicts: list[Verdict] = field(default_factory=list)
     rejudged: list[Verdict] = field(default_factory=list)  # the row exists: a redirect expanded again
     versions: list[NewVersion] = field(default_factory=list)
+    # Etag, last-modified, document, key: what sites say now of contents they had before.
+    validators: list[tuple[str, str, int, bytes]] = field(default_factory=list)
     touched: dict[bytes, bytes] = field(default_factory=dict)  # short key -> full key: its state changed
     # Short keys whose place under a maximum is taken; unlike the rest it outlives commits.
     reserved: set[bytes] = field(default_factory=set)
@@ -110,7 +112,7 @@ class Work:
         return not (self.verdicts or self.rejudged or self.touched or waiting.found or waiting.moved or waiting.loops)
 
     def clear(self) -> None:
-        self.verdicts, self.rejudged, self.versions, self.touched = [], [], [], {}
+        self.verdicts, self.rejudged, self.versions, self.validators, self.touched = [], [], [], [], {}
 
 
 def commit(instance: Instance, works: list[Work]) -> list[Changes]:
@@ -182,7 +184,8 @@ def _state(frontier: Frontier, work: Work, short: bytes) -> int:
 
 def _bodies(batch: sql.Batch, versions: list[NewVersion]) -> None:
     bodies = {version.digest: version.body for version in versions}
-    batch.insert("page_body", ("digest", "content"), list(bodies.items()), ignore=True)
+    # In the order of the keys: two instances with the same bytes in opposite order would wait for each other.
+    batch.insert("page_body", ("digest", "content"), sorted(bodies.items()), ignore=True)
 
 
 def _versions(batch: sql.Batch, work: Work, now: Any) -> None:
@@ -191,8 +194,12 @@ def _versions(batch: sql.Batch, work: Work, now: Any) -> None:
     heads = [(doc_id, version.row.url_key, version.row.id, 1) for version in work.versions if not version.head_exists]
     batch.insert("page_head", ("doc_id", "url_key", "version_id", "updated_fl"), heads)
     batch.execute_many(
-        "UPDATE page_head SET version_id = %s, updated_fl = 1 WHERE doc_id = %s AND url_key = %s",
+        "UPDATE page_head SET version_id = %s, updated_fl = 1, etag = '', last_modified = '' "
+        "WHERE doc_id = %s AND url_key = %s",
         [(version.row.id, doc_id, version.row.url_key) for version in work.versions if version.head_exists],
+    )
+    batch.execute_many(
+        "UPDATE page_head SET etag = %s, last_modified = %s WHERE doc_id = %s AND url_key = %s", work.validators
     )
 
 
@@ -285,7 +292,6 @@ def _skip_row(excursion: Excursion, s: Skip, now: Any) -> tuple[Any, ...]:
     return _ledger_row(excursion, verdict, now)
 
 
-def unwritten_links(work: Work, version_id: int) -> tuple[bytes, str] | None:
-    """Packed links and flags of a version that waits for the next commit."""
-    row = next((version.row for version in work.versions if version.row.id == version_id), None)
-    return (row.links, row.flags) if row else None
+def unwritten_links(work: Work, version_ids: set[int]) -> dict[int, tuple[bytes, str]]:
+    """Packed links and flags of those of these versions that wait for the next commit."""
+    return {v.row.id: (v.row.links, v.row.flags) for v in work.versions if v.row.id in version_ids}

@@ -13,6 +13,8 @@ from clearinghouse.addresses.parse import split
 from clearinghouse.addresses.roots import begins_with
 
 from . import message_queue
+from .fetch.jar import Jar
+from .fetch.point_key import FORM
 from .message_queue import Kept, Previous, Waiting
 from .models import Excursion, Message, MessageState
 from .policy.frontier import GO, HOLD, NO, SHORT, Found, Frontier
@@ -60,10 +62,12 @@ class ServedQueue:
         self.work = Work(excursion, self.frontier, self.tally)
         self.points: dict[int, PointSettings] = {point.id: point for point in self.snapshot.points}
         self.off: set[int] = set()  # crawl points that were deactivated meanwhile
-        self.excluding = False
+        self.excluding = bool(excursion.snapshot.get("applied"))  # excludes that came after some messages
         self.turn = 0  # when it started something last; those who waited longer go first
         self.leaving = False  # promised to another instance: nothing more is started
         self.flying: dict[bytes, Item] = {}
+        # By crawl point and origin: cookies of sites that let nobody in without them (design rules 5 and 10).
+        self._jars: dict[tuple[int, str], Jar] = {}
         self._heaps: dict[str, list[Item]] = {}  # by origin
         self._held: list[Item] = []  # waiting for a place under a maximum, or for their time
         self._size = 0
@@ -217,6 +221,30 @@ class ServedQueue:
     def unasked(self) -> list[Item]:
         """Messages in memory of which it is not known what the document shows now."""
         return [item for heap in self._heaps.values() for item in heap if item.previous is UNASKED]
+
+    # -- cookies ------------------------------------------------------------------------------------------------
+
+    def cookies(self, item: Item) -> str:
+        """What goes with its request: what its site wants to see from everybody, or what its own last answer set."""
+        jar = self._jar(item)
+        return (jar.header(item.address) if jar and item.address else "") or item.cookies
+
+    def needs_cookies(self, item: Item, headers: list[tuple[str, str]]) -> None:
+        """Its site sent it back to itself with a cookie; the pages after it bring theirs along at once."""
+        owner, address = self.owner(item), item.address
+        assert address is not None
+        # The jar of a sign-in is kept at its door; where the certificate is bad no cookie is ever sent.
+        if owner.auth_type != FORM and not owner.accept_bad_certificate:
+            self._jars.setdefault((item.owner_id, address.origin), Jar(address.host)).take(headers, address)
+
+    def take_cookies(self, item: Item, headers: list[tuple[str, str]]) -> None:
+        """An answer came from a site that may want to see its cookies again."""
+        jar = self._jar(item)
+        if jar and item.address:
+            jar.take(headers, item.address)
+
+    def _jar(self, item: Item) -> Jar | None:
+        return self._jars.get((item.owner_id, item.address.origin)) if self._jars and item.address else None
 
     # -- changes of the settings during the run -----------------------------------------------------------------
 

@@ -5,7 +5,6 @@ fetching, parsing. Does not: claim, commit, or decide about links. Called by: th
 import heapq
 import logging
 import time
-import traceback
 from collections.abc import Callable
 from typing import Any
 
@@ -17,6 +16,7 @@ from clearinghouse.addresses.parse import parse, resolve
 from . import results
 from .answers import PAGE, REDIRECTS, RETRY, heard, hopeless, silent
 from .attention import Attention
+from .crashes import trace_of
 from .credentials import Keys
 from .errors import Fenced
 from .extract.text import storable
@@ -54,6 +54,7 @@ class Traffic:
         self, run: Run, row: Instance, queues: dict[int, ServedQueue], reader: Reader, commit: Callable[[], None]
     ) -> None:
         self.run = run
+        self.row = row
         self.queues = queues
         self.attention = Attention(queues)
         self.commit = commit
@@ -121,7 +122,8 @@ class Traffic:
                 continue
             if not given_up and self._robots_block(queue.owner(item), desk):
                 return
-            self._start(queue, queue.take(item), desk)
+            queue.take(item)
+            self._guarded(queue, item, lambda i=item: self._start(queue, i, desk))
 
     def _ignores_robots(self, owner: PointSettings) -> bool:
         return owner.ignore_robots or self.run.ignore_robots
@@ -175,16 +177,24 @@ class Traffic:
             return
         previous = queue.look_up_previous(item)
         assert item.address is not None
+        url = wire_url(item.address, owner.append)
+        if isinstance(url, Refusal):
+            self._conclude(queue, item, SKIPPED, url.reason, url.detail)
+            return
         request = Request(
-            wire_url(item.address, owner.append), item.address,
+            url, item.address,
             etag=previous.etag if previous else "", last_modified=previous.last_modified if previous else "",
             credentials=credentials, accept_bad_certificate=owner.accept_bad_certificate,
-            identity_encoding=item.identity, cookies=item.cookies, token=(queue.excursion.pk, item, desk),
+            identity_encoding=item.identity, cookies=queue.cookies(item), token=(queue, item, desk),
         )  # fmt: skip
         queue.fly(item)
         self.attention.started(queue)
         self.hosts.departed(desk)
-        self.fetcher.start(request)
+        try:
+            self.fetcher.start(request)
+        except Exception:
+            self.hosts.landed(desk)  # or the site would have one connection less for good
+            raise
 
     def _conclude(self, queue: ServedQueue, item: Item, outcome: str, reason: str, detail: str) -> None:
         self.reader.conclude(queue, item, results.Verdict(item.key, item.url, outcome, reason, detail))
@@ -199,17 +209,19 @@ class Traffic:
             if isinstance(token, Robot):
                 self._robots_came(token, fetched)
                 continue
-            excursion_id, item, desk = token
+            queue, item, desk = token
             self.hosts.landed(desk)
             self.attention.room(desk)
-            self.attention.call(excursion_id)
-            queue = self.queues.get(excursion_id)
-            if queue:
+            self.attention.call(queue.excursion.pk)
+            if self._serves(queue):
                 self._guarded(queue, item, lambda q=queue, i=item, f=fetched, d=desk: self._read(q, i, f, d))
-        for (excursion_id, item, fetched), page in self.parsers.collect():
-            queue = self.queues.get(excursion_id)
-            if queue:
+        for (queue, item, fetched), page in self.parsers.collect():
+            if self._serves(queue):
                 self._guarded(queue, item, lambda q=queue, i=item, f=fetched, p=page: self._store(q, i, f, p))
+
+    def _serves(self, queue: ServedQueue) -> bool:
+        """Not when the queue was handed back meanwhile, also if it is served again: its messages were read anew."""
+        return self.queues.get(queue.excursion.pk) is queue
 
     def _patience(self) -> float:
         """How long to wait for an answer: not at all when nothing is under way, shortly while pages are read."""
@@ -240,6 +252,7 @@ class Traffic:
             self.hosts.answered(desk)
         if fetched.request.credentials is not None:
             self._judge_key(queue.owner(item), fetched)
+        queue.take_cookies(item, fetched.headers)
         answer = self.reader.read(queue, item, fetched)
         if answer.kind == PAGE:
             self._parse(queue, item, fetched)
@@ -260,7 +273,7 @@ class Traffic:
             self.keys.opened(owner)
 
     def _parse(self, queue: ServedQueue, item: Item, fetched: Fetched) -> None:
-        self.parsers.submit((queue.excursion.pk, item, fetched), fetched, item.url, alone=item.deaths > 0)
+        self.parsers.submit((queue, item, fetched), fetched, item.url, alone=item.deaths > 0)
 
     def _store(self, queue: ServedQueue, item: Item, fetched: Fetched, page: Parsed | Died) -> None:
         if isinstance(page, Died):
@@ -279,16 +292,15 @@ class Traffic:
         """A message has its verdict: look at what it led to."""
         self.unwritten += 1
         self.attention.call(queue.excursion.pk)
-        expand_again(queue)
+        expand_again(queue, self.row)
         queue.absorb()
 
     def _fault(self, queue: ServedQueue, item: Item, error: Exception) -> None:
         queue.landed(item)
-        # The text of an error may hold what a page said, and that what no database takes.
-        trace = storable("".join(traceback.format_exception(error)))[-4000:]
-        Excursion.objects.filter(pk=queue.excursion.pk).update(error=trace)
-        if item.short in queue.frontier.known:
-            self._conclude(queue, item, FAILED, "error", storable(f"{type(error).__name__}: {error}")[:300])
+        Excursion.objects.filter(pk=queue.excursion.pk).update(error=trace_of(error))
+        told = storable(f"{type(error).__name__}: {error}")[:300]
+        self.reader.give_up(queue, item, results.Verdict(item.key, item.url, FAILED, "error", told))
+        self._done(queue)
 
     def _robots_came(self, robot: Robot, fetched: Fetched) -> None:
         desk = robot.desk

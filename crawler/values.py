@@ -66,8 +66,8 @@ _REASONS = [
 REASONS = {row[0]: Reason(*row) for row in _REASONS}
 # Verdicts that take no place under a maximum (design rule 2).
 FREE = {
-    "robots_disallowed", "robots_unavailable", "address_refused", "page_limit", "point_deactivated", "excluded",
-    "run_stopped", "run_cancelled",
+    "bad_address", "too_long", "robots_disallowed", "robots_unavailable", "address_refused", "page_limit",
+    "point_deactivated", "excluded", "run_stopped", "run_cancelled",
 }  # fmt: skip
 
 

@@ -47,6 +47,7 @@ class Migration(migrations.Migration):
                 ('tallies', models.JSONField(default=dict)),
                 ('derived_to', models.BigIntegerField(default=0)),
                 ('error', models.TextField(blank=True, default='')),
+                ('crashes', models.SmallIntegerField(default=0)),
                 ('started_at', models.DateTimeField(null=True)),
                 ('finished_at', models.DateTimeField(null=True)),
             ],
@@ -459,6 +460,8 @@ class Migration(migrations.Migration):
                 ('url_key', clearinghouse.columns.DigestField()),
                 ('version_id', models.BigIntegerField()),
                 ('updated', models.SmallIntegerField(db_column='updated_fl', default=1)),
+                ('etag', models.CharField(db_default='', default='', max_length=255)),
+                ('last_modified', models.CharField(db_default='', default='', max_length=64)),
             ],
             options={
                 'db_table': 'page_head',

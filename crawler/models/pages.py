@@ -59,6 +59,9 @@ class PageHead(models.Model):
     url_key = DigestField()
     version_id = models.BigIntegerField()
     updated = models.SmallIntegerField(db_column="updated_fl", default=1)
+    # As the site said them last; empty: as the version says.
+    etag = models.CharField(max_length=255, default="", db_default="")
+    last_modified = models.CharField(max_length=64, default="", db_default="")
 
     class Meta:
         db_table = "page_head"

@@ -71,6 +71,7 @@ class Excursion(models.Model):
     tallies = models.JSONField(default=dict)  # {"reason": {...}, "depth": {...}, "status": {...}, "point": {...}}
     derived_to = models.BigIntegerField(default=0)  # how far links were counted, for a resumed ending
     error = models.TextField(default="", blank=True)  # traceback of a fault of ours
+    crashes = models.SmallIntegerField(default=0)  # faults of ours that came while it was served
     started_at = models.DateTimeField(null=True)
     finished_at = models.DateTimeField(null=True)
 

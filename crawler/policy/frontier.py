@@ -19,7 +19,7 @@ from .judge import CHECK_ORDER, Rules
 
 MAX_HOPS = 10
 SHORT = 16  # bytes of a digest that are kept in memory
-_CACHE_LIMIT = 60_000
+REMEMBERED = 60_000  # links with their verdicts, and as many with the depth at which they were looked at
 _URL_STORED = 4096  # what is kept of a "link" that is no web address
 
 # The verdict of the crawl point that got furthest in the check order is the one kept.
@@ -114,6 +114,7 @@ class Frontier:
         self.changes = Changes()
         self.fresh: list[Found] = []  # found since the queue last looked
         self.nearer: list[bytes] = []  # short keys of queued URLs that were found nearer since then
+        self.remembered = REMEMBERED  # fewer where many frontiers share the memory of a process
         self._links: dict[str, Judged] = {}
         self._settled: dict[str, int] = {}  # raw link -> the depth at which it was looked at (one crawl point only)
         self._shared: dict[int, int] = {}
@@ -126,7 +127,7 @@ class Frontier:
         """The verdicts on one raw link; remembered, because sites repeat their links."""
         judged = self._links.get(url)
         if judged is None:
-            if len(self._links) >= _CACHE_LIMIT:
+            if len(self._links) >= self.remembered:
                 self._links.clear()
             verdicts = self.rules.verdicts(url)
             key = digest_of(verdicts.url)
@@ -217,7 +218,7 @@ class Frontier:
         for url in urls:
             if settled.get(url, _NEVER) > deeper:
                 self._link(parent, arrivals, url, None)
-                if len(settled) >= _CACHE_LIMIT:
+                if len(settled) >= self.remembered:
                     settled.clear()
                 settled[url] = deeper
 

@@ -30,15 +30,18 @@ def identify(address: Address, owner: PointSettings) -> Address:
     return _rebuilt(address, scheme, path, query if has_query else None)
 
 
-def wire_url(address: Address, append: str) -> str:
-    """What goes over the wire: the address with the append text put literally behind it, on the same origin."""
+def wire_url(address: Address, append: str) -> str | Refusal:
+    """What goes over the wire: the address with the append text put literally behind it, on the same origin; a
+    refusal when both together are no address, or too long for one."""
     if not append:
         return address.href
     if append.startswith("?") and "?" in address.href:
         append = "&" + append[1:]
     result = parse(address.href + append)
-    if isinstance(result, Refusal) or result.origin != address.origin:
-        raise ValueError("the append text does not lead to an address of the same site")
+    if isinstance(result, Refusal):
+        return Refusal(result.reason, "with the append text")
+    if result.origin != address.origin:
+        return Refusal("bad_address", "the append text leads to another site")
     return result.href
 
 

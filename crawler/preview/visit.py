@@ -106,8 +106,12 @@ class Visitor:
         if isinstance(key, Refusal):
             hop.reason, found.verdict = key.reason, _sentence(key.reason, key.detail)
             return None
+        url = wire_url(judged.address, owner.append if owner else "")
+        if isinstance(url, Refusal):
+            hop.reason, found.verdict = url.reason, _sentence(url.reason, url.detail)
+            return None
         request = Request(
-            wire_url(judged.address, owner.append if owner else ""), judged.address, credentials=key,
+            url, judged.address, credentials=key,
             accept_bad_certificate=bool(owner and owner.accept_bad_certificate),
         )  # fmt: skip
         fetched = self._line.ask(request)

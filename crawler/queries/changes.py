@@ -1,8 +1,9 @@
 """How a crawl of a document differs from the one before, from the ledgers of both; when a page was last modified."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from typing import cast
 
 from clearinghouse.digests import digest_of
 
@@ -26,19 +27,31 @@ def excursion_before(excursion: Excursion) -> Excursion | None:
     return earlier.order_by("-id").first()
 
 
-def changes_of(
-    excursion: Excursion, before: Excursion | None = None, state: str = "", beat: Beat = lambda: None
-) -> Changes:
-    """What is new, changed, unchanged, moved and gone in this excursion; `state` is how it is about to end."""
-    before = before or excursion_before(excursion)
+def changes_of(excursion: Excursion, before: Excursion | None = None) -> Changes:
+    """What is new, changed, unchanged, moved and gone in this excursion."""
+    steps = changing(excursion, before or excursion_before(excursion), excursion.state)
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            return cast(Changes, end.value)
+
+
+def changing(
+    excursion: Excursion, before: Excursion | None, state: str, beat: Beat = lambda: None
+) -> Generator[None, None, Changes]:
+    """The same in steps, for a loop that has other things to do meanwhile; `state` is how it is about to end."""
     # A part of a document says nothing about the rest, like a run that was stopped.
-    now = Trip(State.STOPPED if excursion.part else state or excursion.state)
+    now = Trip(State.STOPPED if excursion.part else state)
     then = Trip(before.state if before else "")
-    olds, redirects = _read(excursion, now, beat)
+    olds, redirects = yield from _read(excursion, now)
     if before is not None:
-        _read(before, then, beat)
-    gone = _gone(now, then, Rules(Snapshot.from_json(excursion.snapshot)))
-    return compare(_stored(now, olds, bool(gone)), _digests({key: then.named[key] for key in gone}), gone, redirects)
+        yield from _read(before, then)
+    gone = _gone(now, then, Rules(Snapshot.from_json(excursion.snapshot)), beat)
+    yield
+    pages = _stored(now, olds, bool(gone))
+    yield
+    return compare(pages, _digests({key: then.named[key] for key in gone}), gone, redirects)
 
 
 def _stored(trip: Trip, olds: dict[bytes, int], moving: bool) -> dict[bytes, Stored]:
@@ -63,7 +76,7 @@ def last_modified(version: PageVersion) -> datetime | None:
     return said if said.tzinfo else said.replace(tzinfo=UTC)
 
 
-def _read(excursion: Excursion, trip: Trip, beat: Beat) -> tuple[dict[bytes, int], dict[bytes, bytes]]:
+def _read(excursion: Excursion, trip: Trip) -> Generator[None, None, tuple[dict[bytes, int], dict[bytes, bytes]]]:
     """Fills the trip; returns the versions shown before by key, and the key each redirect leads to."""
     key_of = link_keys(Rules(Snapshot.from_json(excursion.snapshot)))
     olds: dict[bytes, int] = {}
@@ -77,15 +90,16 @@ def _read(excursion: Excursion, trip: Trip, beat: Beat) -> tuple[dict[bytes, int
         if outcome == REDIRECTED:
             redirects[key] = key_of(destination) or b""
         if not number % _AT_ONCE:
-            beat()
+            yield
     return olds, redirects
 
 
-def _gone(now: Trip, then: Trip, rules: Rules) -> set[bytes]:
+def _gone(now: Trip, then: Trip, rules: Rules, beat: Beat) -> set[bytes]:
     """Pages of the crawl before that a second crawl like this one would take away (rule 16)."""
     key_of = link_keys(rules)
 
     def links(version_id: int) -> list[bytes]:
+        beat()
         packed = PageVersion.objects.filter(pk=version_id).values_list("links", flat=True).first()
         return [key_of(url) or digest_of(url) for url in extract.packed_addresses(bytes(packed or b""))]
 

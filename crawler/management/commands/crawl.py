@@ -16,7 +16,7 @@ from clearinghouse import env
 from clearinghouse.adoption.checks import unusable_files
 from clearinghouse.commands import FAILED, NEEDS_DECISION, WRONG_USE, Command, Stop
 from clearinghouse.databases import DEFAULT, WEBCRAWL
-from crawler import instances, intake, surroundings
+from crawler import endings, instances, intake, surroundings
 from crawler.errors import AllBusy, NothingToCrawl
 from crawler.initializer import initialize
 from crawler.instance import Crawl
@@ -56,6 +56,8 @@ class Command(Command):
         if run.state in OPEN_STATES:
             if self._drive(run, max(1, options["instances"])):
                 self._start_afresh("--again", str(run.pk))
+            # Of two instances that closed their last excursions at once, each saw the other's open.
+            endings.conclude(run.pk)
             run.refresh_from_db()
         result = run_result(run)
         self._report(run, result)

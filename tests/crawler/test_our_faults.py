@@ -1,0 +1,200 @@
+"""Faults of ours: that of a page costs the page, that of a document costs the document, and the run ends anyway."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from crawler import crashes, instance, intake, reading, results, small_endings, traffic
+from crawler.derive import Derivation
+from crawler.extract import wire
+from crawler.initializer import initialize
+from crawler.instance import Crawl
+from crawler.ledger_check import faults
+from crawler.models import Event, Excursion, Instance, LedgerEntry, PageVersion, Run, State
+from crawler.policy.frontier import Frontier
+from tests.crawler.conftest import crawl, make_document
+from tests.sites.graph import Page, serve
+
+pytestmark = pytest.mark.django_db(databases=["default", "webcrawl"])
+Ledger = Callable[[Run], dict[str, str]]
+
+
+# -- of a page --------------------------------------------------------------------------------------------------
+
+
+def test_an_address_that_is_too_long_with_its_append_text_is_skipped_and_takes_no_place(ledger: Ledger) -> None:
+    with serve({"/?print=1": Page(["/" + "x" * 2020, "/a"]), "/a?print=1": Page()}) as site:
+        run = crawl(make_document({"url": site.url("/"), "append": "?print=1", "max_pages": 2}))
+        assert set(site.requests) == {"/robots.txt", "/?print=1", "/a?print=1"}
+    assert ledger(run) == {"/": "crawled", "/a": "crawled", "/" + "x" * 2020: "too_long"}
+    assert run.state == "finished" and faults(run) == []
+
+
+def test_a_fault_before_the_request_costs_the_page_only(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = traffic.wire_url
+
+    def broken(address: Any, append: str) -> Any:
+        if address.path == "/bad":
+            raise ZeroDivisionError("of ours")
+        return real(address, append)
+
+    monkeypatch.setattr(traffic, "wire_url", broken)
+    with serve({"/": Page(["/bad", "/good"]), "/bad": Page(), "/good": Page()}) as site:
+        run = crawl(make_document({"url": site.url("/")}))
+    assert ledger(run) == {"/": "crawled", "/bad": "error", "/good": "crawled"}
+    assert run.state == "finished" and faults(run) == []
+    assert "of ours" in Excursion.objects.get(run=run).error
+
+
+def test_a_fault_after_the_verdict_leaves_the_verdict(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The links of a page are looked at when its verdict stands already: two of one address cannot be written."""
+    real = Frontier.links
+
+    def broken(self: Frontier, parent: bytes, arrivals: Any, urls: list[str], *rest: Any) -> None:
+        real(self, parent, arrivals, urls, *rest)
+        if any(url.endswith("/last") for url in urls):
+            raise ZeroDivisionError("of ours")
+
+    monkeypatch.setattr(Frontier, "links", broken)
+    with serve({"/": Page(["/a"]), "/a": Page(["/last"]), "/last": Page()}) as site:
+        run = crawl(make_document({"url": site.url("/")}))
+    assert ledger(run) == {"/": "crawled", "/a": "crawled", "/last": "crawled"}
+    assert run.state == "finished" and faults(run) == []
+    assert "of ours" in Excursion.objects.get(run=run).error
+
+
+def test_a_fault_between_the_decision_and_its_verdict_is_the_verdict(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object) -> None:
+        raise ZeroDivisionError("of ours")
+
+    monkeypatch.setattr(Frontier, "redirect", broken)
+    with serve({"/": Page(["/r", "/a"]), "/r": Page(status=302, location="/t"), "/a": Page()}) as site:
+        run = crawl(make_document({"url": site.url("/"), "max_pages": 9}))
+    assert ledger(run) == {"/": "crawled", "/a": "crawled", "/r": "error"}
+    assert run.state == "finished" and faults(run) == []
+
+
+def test_a_fault_while_a_page_is_stored_leaves_nothing_of_it(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = reading.Reader.conclude
+
+    def broken(self: Any, queue: Any, item: Any, verdict: results.Verdict, *rest: Any) -> Any:
+        if verdict.version_id and verdict.url.endswith("/bad"):
+            raise ZeroDivisionError("of ours")
+        return real(self, queue, item, verdict, *rest)
+
+    monkeypatch.setattr(reading.Reader, "conclude", broken)
+    with serve({"/": Page(["/bad"]), "/bad": Page()}) as site:
+        run = crawl(make_document({"url": site.url("/")}))
+    assert ledger(run) == {"/": "crawled", "/bad": "error"}
+    assert PageVersion.objects.count() == 1 and faults(run) == []
+
+
+def test_a_parser_that_answers_nonsense_is_replaced(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+    real, answers = wire.parsed, []
+
+    def nonsense(text: memoryview, data: memoryview) -> Any:
+        page = real(text, data)
+        if page.title == "/bad" and len(answers) < 3:
+            answers.append(page)
+            raise ValueError("not the answer of a parser")
+        return page
+
+    monkeypatch.setattr(wire, "parsed", nonsense)
+    with serve({"/": Page(["/bad", "/good"]), "/bad": Page(), "/good": Page()}) as site:
+        run = crawl(make_document({"url": site.url("/")}))
+    assert ledger(run) == {"/": "crawled", "/bad": "quarantined", "/good": "crawled"}
+    assert run.state == "finished" and faults(run) == []
+
+
+# -- of a document ----------------------------------------------------------------------------------------------
+
+
+def bad_pages(monkeypatch: pytest.MonkeyPatch, word: str) -> None:
+    """Whatever is written together with an address of this name cannot be written."""
+    real = results._write
+
+    def broken(works: list[results.Work]) -> Any:
+        if any(verdict.url.endswith(word) for work in works for verdict in work.verdicts if verdict.version_id):
+            raise ZeroDivisionError("of ours")
+        return real(works)
+
+    monkeypatch.setattr(results, "_write", broken)
+
+
+def test_a_document_that_meets_faults_of_ours_again_and_again_ends_failed_and_the_others_go_on(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bad_pages(monkeypatch, "/bad")
+    pages = {f"/{n}/": Page([f"/{n}/a", f"/{n}/b"]) for n in range(3)} | {"/1/": Page(["/1/a", "/1/bad", "/1/b"])}
+    pages |= {f"/{n}/{name}": Page(delay=0.1) for n in range(3) for name in ("a", "b")} | {"/1/bad": Page()}
+    with serve(pages) as site:
+        documents = [make_document({"url": site.url(f"/{n}/")}) for n in range(3)]
+        run = crawl(*documents)
+        assert site.requests["/1/bad"] == crashes.MOST
+    ends = {one.doc_id: one for one in Excursion.objects.filter(run=run)}
+    assert [ends[document.pk].state for document in documents] == [State.FINISHED, State.FAILED, State.FINISHED]
+    assert run.state == State.FAILED and run.finished_at and faults(run) == []
+    failed = ends[documents[1].pk]
+    assert "ZeroDivisionError: of ours" in failed.error and failed.error.startswith("Traceback")
+    assert failed.crashes == crashes.MOST and failed.queued == 0 and ledger(run)["/1/bad"] == "error"
+    assert Event.objects.filter(run=run, kind="fault").count() == crashes.MOST
+    assert not Instance.objects.filter(alive=True).exists()
+
+
+def test_a_fault_that_passes_costs_no_document(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+    real, came = results._write, []
+
+    def once(works: list[results.Work]) -> Any:
+        if not came and any(work.verdicts for work in works):
+            came.append(1)
+            raise ZeroDivisionError("of ours")
+        return real(works)
+
+    monkeypatch.setattr(results, "_write", once)
+    with serve({"/": Page(["/a"]), "/a": Page()}) as site:
+        run = crawl(make_document({"url": site.url("/")}), make_document({"url": site.url("/")}))
+    assert came and run.state == "finished" and faults(run) == []
+    assert set(Excursion.objects.filter(run=run).values_list("crawled", "state")) == {(2, "finished")}
+
+
+def test_a_document_whose_queue_cannot_be_read_or_whose_links_cannot_be_counted_ends_failed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(small_endings, "MOST", 0)
+    real = Derivation.steps
+
+    def broken(self: Derivation) -> Any:
+        if self.excursion.title == "Uncounted":
+            raise ZeroDivisionError("of ours")
+        return real(self)
+
+    class Queue(instance.ServedQueue):
+        def __init__(self, excursion: Excursion, *rest: Any) -> None:
+            if excursion.title == "Unread":
+                raise ZeroDivisionError("of ours")
+            super().__init__(excursion, *rest)
+
+    monkeypatch.setattr(Derivation, "steps", broken)
+    monkeypatch.setattr(instance, "ServedQueue", Queue)
+    with serve({"/": Page(["/a"]), "/a": Page()}) as site:
+        run = crawl(*(make_document({"url": site.url("/")}, title=name) for name in ("Good", "Unread", "Uncounted")))
+    ends = Excursion.objects.filter(run=run).order_by("doc_id").values_list("title", "state", "crawled")
+    assert list(ends) == [("Good", "finished", 2), ("Unread", "failed", 0), ("Uncounted", "failed", 2)]
+    assert faults(run) == []
+
+
+def test_a_fault_that_is_no_documents_ends_the_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    run = intake.launch([make_document({"url": "http://127.0.0.1:1/"}).pk], by="test", speed="fast")
+    initialize(run)
+    one = Crawl(run)
+
+    def broken(_: int) -> None:
+        raise ZeroDivisionError("of ours")
+
+    monkeypatch.setattr(instance, "orders", broken)
+    with pytest.raises(ZeroDivisionError):
+        one.work()
+    assert not LedgerEntry.objects.exists() and Excursion.objects.get(run=run).crashes == 0
