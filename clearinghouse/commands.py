@@ -19,10 +19,11 @@ OK, FAILED, WRONG_USE, NEEDS_DECISION = 0, 1, 2, 4
 
 
 class Stop(CommandError):
-    """Ends a command with one line on stderr and an exit code."""
+    """Ends a command with one line on stderr and an exit code; `result` is what --json prints nevertheless."""
 
-    def __init__(self, sentence: str, code: int = FAILED) -> None:
+    def __init__(self, sentence: str, code: int = FAILED, result: dict[str, Any] | None = None) -> None:
         super().__init__(sentence, returncode=code)
+        self.result = result
 
 
 class Command(BaseCommand):
@@ -42,9 +43,16 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         self.plain = not options["json"]
-        with acting_as(f"command {self.name}"):
-            result = self.work(**options)
-        if options["json"]:
+        try:
+            with acting_as(f"command {self.name}"):
+                self._print(self.work(**options))
+        except Stop as stop:
+            if stop.result is not None:
+                self._print(stop.result)
+            raise
+
+    def _print(self, result: dict[str, Any]) -> None:
+        if not self.plain:
             self.stdout.write(json.dumps(result, ensure_ascii=False, default=str))
 
     def execute(self, *args: Any, **options: Any) -> str | None:

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from .hosts import Desk
 from .served import ServedQueue
 
+_LONG_AGO = float("-inf")  # not 0.0: the clock of a machine may have started a minute ago
 ALL_SECONDS = 0.02  # how late a queue may notice that only time has passed: a pause, a back-off, an order
 
 
@@ -19,7 +20,7 @@ class Attention:
         self._queues = queues
         self._called: set[int] = set()
         self._turned_away: dict[Desk, set[int]] = {}  # queues that have more for a site than it takes for now
-        self._all_at = 0.0
+        self._all_at = _LONG_AGO
         self._turn = 0
 
     def call(self, excursion_id: int) -> None:
@@ -27,7 +28,7 @@ class Attention:
         self._called.add(excursion_id)
 
     def call_all(self) -> None:
-        self._all_at = 0.0
+        self._all_at = _LONG_AGO
 
     def turn_away(self, excursion_id: int, desk: Desk) -> None:
         """Look at this queue again when the site has room."""

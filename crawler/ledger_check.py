@@ -157,6 +157,7 @@ def _versions(excursion: Excursion, rows: Rows) -> Iterator[str]:
     unnamed = own.exclude(Exists(rows.filter(version_id=OuterRef("id")))).count()
     if unnamed:
         yield f"{unnamed} versions of this run are named by no page"
+    yield from proof.of_bytes(named)
 
 
 def _heads(excursion: Excursion, rows: Rows) -> Iterator[str]:

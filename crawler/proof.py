@@ -1,14 +1,21 @@
-"""Owns: the part of the ledger's proof that reads stored links: every link of every stored page has its verdict
-(nothing found was lost, I2), and the counted backlinks are those of the pages. Called by: ledger_check.
+"""Owns: the parts of the ledger's proof that read stored contents: every link of every stored page has its verdict
+(nothing found was lost, I2), the counted backlinks are those of the pages, and the bytes are still those that were
+fetched (I3). Called by: ledger_check.
 """
 
 from collections import Counter
 from collections.abc import Iterator
 
-from .models import Excursion, LedgerEntry, Message, State
+from django.db.models import QuerySet
+
+from clearinghouse.digests import digest_of
+
+from .models import Excursion, LedgerEntry, Message, PageBody, PageVersion, State
 from .policy.sightings import KEYS, count_backlinks
 from .queries.links import keys_of, packed_pages, versions_of
 
+READ_AT_MOST = 20_000  # contents of one document; of more than that an even share is read
+BYTES_AT_ONCE, BODIES_AT_ONCE = 16_000_000, 200
 COUNTED_AT_MOST = 1_000_000  # addresses of one document; beyond that the proof would need more memory than a crawl
 
 
@@ -35,3 +42,35 @@ def of_links(excursion: Excursion) -> Iterator[str]:
 def _links_are_followed(excursion: Excursion) -> bool:
     """Not so where a crawl point was deactivated: what was in flight for it is stored, its links lead nowhere."""
     return excursion.state != State.CANCELLED and not excursion.tallies.get("reason", {}).get("point_deactivated")
+
+
+def of_bytes(versions: QuerySet[PageVersion]) -> Iterator[str]:
+    """How many of these versions have other bytes stored than their digest says."""
+    wrong = 0
+    for part in _loads(_share(versions)):
+        stored = PageBody.objects.filter(digest__in=part).values_list("digest", "content")
+        wrong += sum(digest_of(bytes(content)) != bytes(digest) for digest, content in stored)
+    if wrong:
+        yield f"{wrong} contents are not the bytes that were fetched"
+
+
+def _share(versions: QuerySet[PageVersion]) -> dict[bytes, int]:
+    """Digest and size of what is read. Digests are spread evenly: the lowest are as good a sample as any."""
+    total = versions.count()
+    if total > READ_AT_MOST:
+        versions = versions.filter(digest__lt=(2**32 * READ_AT_MOST // total).to_bytes(4, "big"))
+    return dict(versions.order_by().values_list("digest", "size"))
+
+
+def _loads(sizes: dict[bytes, int]) -> Iterator[list[bytes]]:
+    """As many at a time as memory is good for."""
+    part: list[bytes] = []
+    load = 0
+    for digest, size in sizes.items():
+        if part and (len(part) == BODIES_AT_ONCE or load + size > BYTES_AT_ONCE):
+            yield part
+            part, load = [], 0
+        part.append(digest)
+        load += size
+    if part:
+        yield part

@@ -40,6 +40,12 @@ class Server:
         self._options = f"-k {self.folder} -p {_PORT} -c listen_addresses=''{unsafe}"
         self.start()
 
+    @classmethod
+    def installed(cls) -> "Server | None":
+        """A durable cluster, as in production; None where PostgreSQL is not installed."""
+        found = programs()
+        return cls(found, durable=True) if found else None
+
     @property
     def _data(self) -> str:
         return str(self.folder / "data")
@@ -69,6 +75,12 @@ class Server:
     def crash(self) -> None:
         """Every process of it ends at once, without a checkpoint; start() recovers."""
         self._program("pg_ctl", "-D", self._data, "-w", "-m", "immediate", "stop")
+
+    @property
+    def pid(self) -> int:
+        """Of the process that starts all others; 0 when there is none."""
+        path = self.folder / "data" / "postmaster.pid"
+        return int(path.read_text().split()[0]) if path.exists() else 0
 
     def stop(self) -> None:
         self.crash()

@@ -2,8 +2,11 @@
 
 import pytest
 
-from crawler import attention, instance
+from crawler import attention, instance, intake
+from crawler.attention import Attention
+from crawler.initializer import initialize
 from crawler.models import Excursion
+from crawler.served import ServedQueue
 from crawler.speeds import SPEEDS
 from tests.crawler.conftest import crawl, make_document
 from tests.sites.graph import Page, serve
@@ -32,3 +35,15 @@ def test_a_crawl_does_not_wait_for_the_look_at_all_queues(monkeypatch: pytest.Mo
     with serve(pages) as site:
         run = crawl(make_document({"url": site.url("/")}, {"url": site.url("/5")}))
     assert (run.state, Excursion.objects.get(run=run).crawled) == ("finished", 11)
+
+
+def test_a_new_queue_is_looked_at_also_on_a_machine_that_has_just_started(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(attention, "ALL_SECONDS", 3600.0)
+    run = intake.launch([make_document({"url": "http://127.0.0.1:1/"}).pk], by="test")
+    initialize(run)
+    queue = ServedQueue(Excursion.objects.get(run=run))
+    all_queues = Attention({queue.excursion.pk: queue})
+    assert all_queues.pick(now=5.0) == [queue], "five seconds after the clock began"
+    assert all_queues.pick(now=6.0) == []
+    all_queues.call_all()
+    assert all_queues.pick(now=7.0) == [queue]

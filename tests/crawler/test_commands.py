@@ -40,6 +40,13 @@ def test_crawl_with_nothing_to_crawl_is_wrong_use() -> None:
     assert stop.value.returncode == 2
 
 
+@pytest.mark.parametrize("option", ["--join", "--again"])
+def test_crawl_for_a_run_that_does_not_exist_is_wrong_use(option: str) -> None:
+    with pytest.raises(CommandError, match="There is no run 12345") as stop:
+        manage("crawl", option, 12345)
+    assert stop.value.returncode == 2
+
+
 def test_crawl_of_documents_in_unfinished_runs_needs_a_decision() -> None:
     document = make_document({"url": "http://127.0.0.1:1/"})
     manage("launch", "--doc", document.pk)

@@ -1,5 +1,6 @@
 """check_ledger finds every kind of damage: a healthy run is hurt in one place, and the sentence names it."""
 
+import json
 from collections.abc import Callable
 from io import StringIO
 from typing import Any
@@ -11,7 +12,7 @@ from django.utils import timezone
 
 from clearinghouse.commands import Stop
 from clearinghouse.digests import digest_of
-from crawler import intake
+from crawler import intake, proof
 from crawler.extract import pack_links
 from crawler.initializer import initialize
 from crawler.ledger_check import faults
@@ -92,6 +93,12 @@ def store_twice(excursion: Excursion) -> None:
     version.save(force_insert=True)
 
 
+def change_one_byte(excursion: Excursion) -> None:
+    """Of the same length: only the digest tells."""
+    body = PageBody.objects.get(digest=PageVersion.objects.get(pk=page(excursion).version_id).digest)
+    change(body, content=bytes(body.content).replace(b"<h1>", b"<h2>"))
+
+
 def lose_a_link(excursion: Excursion) -> None:
     row = page(excursion)
     links = [Link(row.url + "/never-seen")]
@@ -129,6 +136,7 @@ DAMAGES: list[tuple[str, Damage, str]] = [
     ("I3 another's version", lambda e: change(page(e), version_id=of("unchanged").version_id), "of another address"),
     ("I3 a version of no page", lambda e: change(of("failed"), version_id=page(e).version_id), "although they are no"),
     ("I3 no bytes", lambda e: PageBody.objects.all().delete(), "versions have no stored bytes"),
+    ("I3 other bytes", change_one_byte, "1 contents are not the bytes that were fetched"),
     ("I3 stored twice", store_twice, "1 versions of this run are named by no page"),
     ("I3 a head is behind", lambda e: PageHead.objects.update(version_id=page(e).previous_version_id), "not shown by"),
     ("I3 a head is lost", lambda e: PageHead.objects.filter(url_key=page(e).url_key).delete(), "1 pages are not shown"),
@@ -181,3 +189,26 @@ def test_the_command_checks_every_run_or_one(run: Run) -> None:
     with pytest.raises(Stop, match="1 of 1 runs do not balance"):
         call_command("check_ledger", str(run.pk), stdout=out, stderr=err)
     assert "closed list" in err.getvalue()
+
+
+def test_of_many_pages_an_even_share_of_the_bytes_is_read(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(proof, "BODIES_AT_ONCE", 1)
+    PageBody.objects.update(content=b"0")
+    versions = PageVersion.objects.filter(run_id=run.pk - 1)  # three of them
+    assert list(proof.of_bytes(versions)) == ["3 contents are not the bytes that were fetched"]
+    monkeypatch.setattr(proof, "READ_AT_MOST", 0)
+    assert list(proof.of_bytes(versions)) == []
+
+
+def test_for_programs_every_broken_sentence_is_in_the_one_object(run: Run) -> None:
+    out, err = StringIO(), StringIO()
+    call_command("check_ledger", "--json", stdout=out, stderr=err)
+    assert json.loads(out.getvalue()) == {"runs": 2, "faults": {}}
+    change(of("failed"), reason="because")
+    out = StringIO()
+    with pytest.raises(Stop) as stop:
+        call_command("check_ledger", "--json", stdout=out, stderr=err)
+    told = json.loads(out.getvalue())
+    assert (stop.value.returncode, told["runs"], list(told["faults"])) == (1, 2, [str(run.pk)])
+    assert any("closed list" in sentence for sentence in told["faults"][str(run.pk)])
+    assert err.getvalue() == "", "the sentences stand in the object only"

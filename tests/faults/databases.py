@@ -89,7 +89,7 @@ class Bench:
         self._postgres: dict[str, str] = {}
 
     def _documents(self) -> list[list[list[str]]]:
-        return [[[self.site.url(path), *options] for path, *options in points] for points in site.DOCUMENTS]
+        return site.documents(self.site.address)
 
     def on_sqlite(self) -> Databases:
         self.number += 1

@@ -7,6 +7,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -53,6 +54,28 @@ class House:
     def copy(self, folder: Path) -> "House":
         shutil.copytree(self.var, folder)
         return House(folder)
+
+    @property
+    def webcrawl(self) -> str:
+        """The database of the crawl as Django names it."""
+        return str(self.var / "webcrawl.sqlite3")
+
+    def as_left(self, query: str) -> list[tuple[Any, ...]]:
+        """Read from a copy: the next process must find the files exactly as the dead one left them."""
+        look = self.var.parent / f"{self.var.name}.look"
+        look.mkdir(exist_ok=True)
+        for name in ("webcrawl.sqlite3", "webcrawl.sqlite3-wal"):
+            (look / name).unlink(missing_ok=True)
+            if (self.var / name).exists():
+                shutil.copy(self.var / name, look / name)
+        with closing(sqlite3.connect(look / "webcrawl.sqlite3")) as connection:
+            return connection.execute(query).fetchall()
+
+    def remove(self) -> None:
+        shutil.rmtree(self.var)
+        for ending in ("out", "strace"):
+            self.var.with_name(f"{self.var.name}.{ending}").unlink(missing_ok=True)
+        shutil.rmtree(self.var.with_name(f"{self.var.name}.look"), ignore_errors=True)
 
 
 def kill(process: subprocess.Popen[str]) -> bool:

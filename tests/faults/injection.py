@@ -14,7 +14,7 @@ from pathlib import Path
 from tests.faults.house import House
 from tests.faults.warm import Ended, Warm
 
-SYSCALLS = ("fdatasync", "pwrite64", "connect", "recvfrom")
+SYSCALLS = ("fdatasync", "pwrite64", "connect", "recvfrom", "sendto")
 PATIENCE = 60.0
 ORPHANS = 10.0
 KILL = "signal=SIGKILL"

@@ -3,15 +3,12 @@
 Nothing may be lost, stored twice or asked again that was committed, whatever the moment.
 """
 
-import shutil
 import signal
-import sqlite3
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from tests.faults import injection, site
 from tests.faults.house import House
@@ -42,13 +39,18 @@ class Outcome:
     """
 
     case: Case
-    folder: Path
+    house: House
     struck: list[Injection] = field(default_factory=list)  # the injections that count
     lost: list[str] = field(default_factory=list)
     duplicated: list[str] = field(default_factory=list)
     imbalances: list[str] = field(default_factory=list)
     other: list[str] = field(default_factory=list)  # refetched, hung, limits, orphans
     refetched: int = 0
+
+    @property
+    def kills(self) -> int:
+        """How many of the blows that count were kills."""
+        return sum(blow.effect == KILL for blow in self.struck)
 
     @property
     def clean(self) -> bool:
@@ -77,12 +79,12 @@ class Lane:
         self.number += 1
         house = self.house.copy(self.folder / f"case{self.number}")
         self.site.requests.clear()
-        outcome = Outcome(case, house.var)
+        outcome = Outcome(case, house)
         arguments = CRAWL
         for blow in case.injections:
             struck = injection.run(self.warm, house, arguments, blow)
             self._after_the_blow(house, outcome, blow, struck)
-            if rows(house, "SELECT id FROM run"):
+            if house.as_left("SELECT id FROM run"):
                 arguments = RESUME
         before, committed = Counter(self.site.requests), paths(house)
         self._resume(house, outcome, arguments)
@@ -121,33 +123,19 @@ class Lane:
 
 def in_between(house: House) -> bool:
     """Whether the rows show a crawl after its first and before its last commit."""
-    return bool(rows(house, "SELECT 1 FROM excursion WHERE found > 0")) and bool(
-        rows(house, "SELECT 1 FROM excursion WHERE unfinished = 1")
+    return bool(house.as_left("SELECT 1 FROM excursion WHERE found > 0")) and bool(
+        house.as_left("SELECT 1 FROM excursion WHERE unfinished")
     )
 
 
-def rows(house: House, query: str) -> list[tuple[Any, ...]]:
-    """Read from a copy: the next process must find the files exactly as the dead one left them."""
-    look = house.var.parent / f"{house.var.name}.look"
-    look.mkdir(exist_ok=True)
-    for name in ("webcrawl.sqlite3", "webcrawl.sqlite3-wal"):
-        (look / name).unlink(missing_ok=True)
-        if (house.var / name).exists():
-            shutil.copy(house.var / name, look / name)
-    with sqlite3.connect(look / "webcrawl.sqlite3") as connection:
-        found = connection.execute(query).fetchall()
-    connection.close()
-    return found
-
-
 def verdicts(house: House) -> Verdicts:
-    found = rows(house, "SELECT doc_id, url, outcome, reason FROM ledger")
+    found = house.as_left("SELECT doc_id, url, outcome, reason FROM ledger")
     return {(doc, _path(url)): f"{outcome} {reason}".strip() for doc, url, outcome, reason in found}
 
 
 def paths(house: House) -> set[str]:
     """What was fetched and committed."""
-    return {_path(url) for (url,) in rows(house, "SELECT url FROM ledger WHERE status > 0")}
+    return {_path(url) for (url,) in house.as_left("SELECT url FROM ledger WHERE status > 0")}
 
 
 def _path(url: str) -> str:
@@ -164,16 +152,16 @@ def compare(house: House, outcome: Outcome, calm: Verdicts) -> None:
     if crawled != site.MAXIMUM:
         outcome.lost.append(f"{crawled} pages stored under a maximum of {site.MAXIMUM}")
     for what, query in _TWICE.items():
-        outcome.duplicated += [f"{what}: {row}" for row in rows(house, query)]
-    left = rows(house, "SELECT count(*) FROM message") + rows(house, "SELECT count(*) FROM active_queue")
+        outcome.duplicated += [f"{what}: {row}" for row in house.as_left(query)]
+    left = house.as_left("SELECT count(*) FROM message") + house.as_left("SELECT count(*) FROM active_queue")
     if left != [(0,), (0,)]:
         outcome.imbalances.append(f"left behind: messages and served queues {left}")
 
 
 _TWICE = {
-    "ledger": "SELECT doc_id, url FROM ledger GROUP BY excursion_id, url_key HAVING count(*) > 1",
-    "version": "SELECT doc_id, url FROM page_version GROUP BY doc_id, url_key HAVING count(*) > 1",
-    "head": "SELECT doc_id, version_id FROM page_head GROUP BY doc_id, url_key HAVING count(*) > 1",
+    "ledger": "SELECT max(doc_id), max(url) FROM ledger GROUP BY excursion_id, url_key HAVING count(*) > 1",
+    "version": "SELECT doc_id, max(url) FROM page_version GROUP BY doc_id, url_key HAVING count(*) > 1",
+    "head": "SELECT doc_id, max(version_id) FROM page_head GROUP BY doc_id, url_key HAVING count(*) > 1",
     "crawled_pages": "SELECT doc_id, page_url FROM crawled_pages GROUP BY doc_id, page_url HAVING count(*) > 1",
     "version without ledger": "SELECT url FROM page_version v WHERE NOT EXISTS "
     "(SELECT 1 FROM ledger l WHERE l.version_id = v.id)",
@@ -185,9 +173,8 @@ _TWICE = {
 
 
 @contextmanager
-def lanes(folder: Path, count: int) -> Iterator[list[Lane]]:
-    """Several lanes beside each other, each with its own site."""
-    house = site.prepared(folder / "prepared")
+def lanes(folder: Path, count: int, house: House) -> Iterator[list[Lane]]:
+    """Several lanes beside each other, each with its own site and a copy of this house."""
     made: list[Lane] = []
     with ExitStack() as stack:
         for number in range(count):

@@ -13,7 +13,7 @@ from typing import Any
 from tests.faults import databases
 from tests.faults.databases import Bench, Databases, Fates, crawling
 from tests.faults.series import Figures
-from tests.postgres import Server, programs
+from tests.postgres import Server
 
 DELAY = 0.6  # of each page: a crawl of a quarter of a minute, and time for five blows
 CRASHES, CUTS = 20, 60
@@ -23,11 +23,10 @@ CRASH, CUT, HOLD = "PostgreSQL crashes (stop -m immediate)", "every connection i
 
 def play(folder: Path, share: float, deadline: float) -> Figures:
     """A share of 1 strikes all of it; as far as the time allows."""
-    figures, found = Figures(), programs()
-    if found is None:
+    figures, server = Figures(), Server.installed()
+    if server is None:
         figures.faults.append("PostgreSQL is not installed: its crashes were not tried")
         return figures
-    server = Server(found, durable=True)
     try:
         with databases.benches(folder, DELAY) as bench:
             calm = _calm(bench)
@@ -55,7 +54,7 @@ def _rounds(
     figures: Figures, phase: str, blows: int, fresh: Callable[[], Databases], blow: Callable[[Databases], Any],
     every: float, calm: Fates, deadline: float,
 ) -> None:  # fmt: skip
-    while figures.row(phase).in_time < blows and time.monotonic() < deadline:
+    while figures.row(phase, deadly=phase == CRASH).in_time < blows and time.monotonic() < deadline:
         where = fresh()
 
         def strike(process: "subprocess.Popen[str]", where: Databases = where) -> int:
@@ -83,7 +82,7 @@ def _crawl(
     figures: Figures, phase: str, where: Databases, blows: Callable[["subprocess.Popen[str]"], int], calm: Fates
 ) -> bool:
     """One crawl with its blows; False when none of them fell into it."""
-    row, struck, wrong = figures.row(phase), 0, []
+    row, struck, wrong = figures.row(phase, deadly=phase == CRASH), 0, []
     try:
         with crawling(where) as process:
             struck = blows(process)

@@ -1,20 +1,22 @@
 """Many cases, phase by phase, over all lanes; and the table of what they showed."""
 
 import itertools
-import shutil
 import threading
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.faults import injection, proof
-from tests.faults.house import BASE
-from tests.faults.injection import Injection
+import psycopg
+
+from tests.faults import injection, on_postgres, proof, site
+from tests.faults.injection import KILL, Injection
 from tests.faults.lane import Case, Lane, Outcome, Verdicts, lanes
+from tests.postgres import Server
 
 GOLDEN = 0.6180339887498949  # spreads any number of points evenly over a range
 DOUBLE = "killed again while resuming"
+ON_POSTGRES = "PostgreSQL: "
 PROVED_TOGETHER = 20
 LANES = 3  # a crawl of the small site waits as long as it works
 COLUMNS = {
@@ -26,9 +28,10 @@ ERRORS = ("error=ENOSPC", "error=EIO")
 
 @dataclass
 class Row:
-    """The figures of one phase."""
+    """The figures of one phase. A phase in which nothing dies is shown, and never counted among the kills."""
 
     phase: str
+    deadly: bool = True
     points: int = 0
     in_time: int = 0
     lost: int = 0
@@ -47,13 +50,14 @@ class Row:
 class Figures:
     rows: dict[str, Row] = field(default_factory=dict)
     faults: list[str] = field(default_factory=list)
+    where: str = ""  # stands before the name of each system call
 
-    def row(self, phase: str) -> Row:
-        return self.rows.setdefault(phase, Row(phase))
+    def row(self, phase: str, deadly: bool = True) -> Row:
+        return self.rows.setdefault(phase, Row(phase, deadly))
 
     def add(self, outcome: Outcome) -> None:
         for number, blow in enumerate(outcome.case.injections):
-            row = self.row(blow.phase if number == 0 else DOUBLE)
+            row = self.row(self.where + blow.phase if number == 0 else DOUBLE, deadly=blow.effect == KILL)
             row.points += 1
             row.in_time += blow in outcome.struck[number:]
         row.lost += len(outcome.lost)
@@ -65,22 +69,28 @@ class Figures:
             self.faults.append(outcome.sentences)
 
     @property
-    def in_time(self) -> int:
-        return sum(row.in_time for row in self.rows.values())
+    def kills(self) -> int:
+        """Kill points that count: something died by it, in time."""
+        return sum(row.in_time for row in self.rows.values() if row.deadly)
 
     def merge(self, other: "Figures") -> None:
         for row in other.rows.values():
-            self.row(row.phase).take(row)
+            self.row(row.phase, row.deadly).take(row)
         self.faults += other.faults
 
     def table(self) -> str:
-        total = Row("all")
-        for row in self.rows.values():
+        total = Row("all kills")
+        deadly = [row for row in self.rows.values() if row.deadly]
+        for row in deadly:
             total.take(row)
-        lines = [f"{'phase':<34}" + "".join(f"{name:>15}" for name in COLUMNS.values())]
-        for row in [*self.rows.values(), total]:
-            lines.append(f"{row.phase:<34}" + "".join(f"{getattr(row, name):>15}" for name in COLUMNS))
-        return "\n".join(lines)
+        lines = [f"{'phase':<38}" + "".join(f"{name:>15}" for name in COLUMNS.values())]
+        lines += map(_line, [*deadly, total])
+        others = [row for row in self.rows.values() if not row.deadly]
+        return "\n".join([*lines, *(["nothing died by these:"] if others else []), *map(_line, others)])
+
+
+def _line(row: Row) -> str:
+    return f"{row.phase:<38}" + "".join(f"{getattr(row, name):>15}" for name in COLUMNS)
 
 
 def plan(counts: dict[str, tuple[int, int]], wanted: dict[str, int], errors: int, doubles: int) -> list[Case]:
@@ -115,26 +125,40 @@ def _doubles(counts: dict[str, tuple[int, int]]) -> Iterator[Case]:
         yield Case((Injection("fdatasync", at), Injection(name, next(second[name]))))
 
 
+@dataclass(frozen=True)
+class Wanted:
+    """What must have struck in time before the series is over."""
+
+    kills: int = 0
+    doubles: int = 0  # cases killed twice in time
+
+
 class Deck:
     """The cases to play, for several lanes; more are dealt while too few of them struck in time."""
 
-    def __init__(self, cases: list[Case], more: Iterator[Case], at_least: int, seconds: float) -> None:
-        self._cases, self._more, self._at_least = iter(cases), more, at_least
+    def __init__(self, cases: list[Case], wanted: Wanted, counts: dict[str, tuple[int, int]], seconds: float) -> None:
+        self._cases, self._wanted = iter(cases), wanted
+        more = "pwrite64" if counts["pwrite64"][1] > counts["sendto"][1] else "sendto"
+        self._more, self._doubles = _kills(more, *counts[more]), _doubles(counts)
         self._deadline = time.monotonic() + seconds
         self._lock = threading.Lock()
-        self._struck = 0
+        self._struck = Wanted()
         self.figures = Figures()
 
     def deal(self) -> Case | None:
         with self._lock:
             if time.monotonic() >= self._deadline:
                 return None
-            case = next(self._cases, None)
-            return case or (next(self._more) if self._struck < self._at_least else None)
+            if (case := next(self._cases, None)) is not None:
+                return case
+            if self._struck.doubles < self._wanted.doubles:
+                return next(self._doubles)
+            return next(self._more) if self._struck.kills < self._wanted.kills else None
 
     def played(self, outcome: Outcome) -> None:
         with self._lock:
-            self._struck += len(outcome.struck)
+            struck, kills = self._struck, outcome.kills
+            self._struck = Wanted(struck.kills + kills, struck.doubles + (kills == 2))
 
     def proved(self, outcome: Outcome) -> None:
         with self._lock:
@@ -147,19 +171,34 @@ class Deck:
 
 def play(folder: Path, wanted: dict[str, int], errors: int, doubles: int, seconds: float = 1e9) -> Figures:
     """Everything planned, as far as the time allows."""
-    with lanes(folder, LANES) as made:
+    with lanes(folder, LANES, site.prepared(folder / "prepared")) as made:
         calm, counts = made[0].measure()
-        at_least = sum(wanted.values()) + errors + 2 * doubles
-        more = _kills("pwrite64", *counts["pwrite64"])
-        return _play(made, calm, Deck(plan(counts, wanted, errors, doubles), more, at_least, seconds))
+        least = Wanted(sum(wanted.values()) + 2 * doubles, doubles)
+        return _play(made, calm, Deck(plan(counts, wanted, errors, doubles), least, counts, seconds))
+
+
+def play_postgres(folder: Path, each: int, seconds: float = 1e9, count: int = 1) -> Figures:
+    """So many kills at each of the two calls by which a crawl talks to PostgreSQL and to the site."""
+    server = Server.installed()
+    if server is None:
+        return Figures(faults=["PostgreSQL is not installed: no crawl on it was killed"])
+    try:
+        with lanes(folder, count, on_postgres.prepared(folder / "prepared", server)) as made:
+            calm, counts = made[0].measure()
+            cases = plan(counts, {"sendto": each, "recvfrom": each}, 0, 0)
+            deck = Deck(cases, Wanted(2 * each), counts, seconds)
+            deck.figures.where = ON_POSTGRES
+            return _play(made, calm, deck)
+    finally:
+        server.stop()
 
 
 def play_initializer(folder: Path) -> Figures:
     """A kill at each flush up to the first request: the run, the excursions, one queue after the other."""
-    with lanes(folder, LANES) as made:
+    with lanes(folder, LANES, site.prepared(folder / "prepared")) as made:
         calm, counts = made[0].measure()
         cases = [Case((Injection("fdatasync", at),)) for at in range(1, counts["fdatasync"][0] + injection.FILLING + 1)]
-        return _play(made, calm, Deck(cases, iter(()), 0, 1e9))
+        return _play(made, calm, Deck(cases, Wanted(), counts, 1e9))
 
 
 def _play(made: list[Lane], calm: Verdicts, deck: Deck) -> Figures:
@@ -176,7 +215,7 @@ def _run(lane: Lane, calm: Verdicts, deck: Deck) -> None:
     while (case := deck.deal()) is not None:
         try:
             done.append(lane.play(case, calm))
-        except (AssertionError, OSError, ValueError) as error:
+        except (AssertionError, OSError, ValueError, psycopg.Error) as error:
             deck.broke(case, error)
             break
         deck.played(done[-1])
@@ -189,20 +228,9 @@ def _run(lane: Lane, calm: Verdicts, deck: Deck) -> None:
 def _prove(lane: Lane, done: list[Outcome], deck: Deck) -> None:
     if not done:
         return
-    broken = proof.of_houses([one.folder for one in done], lane.house.environment, BASE)
+    broken = proof.of_houses([one.house for one in done])
     for outcome in done:
-        outcome.imbalances += broken[str(outcome.folder)]
+        outcome.imbalances += broken[outcome.house.webcrawl]
         deck.proved(outcome)
         if outcome.clean:
-            _remove(outcome.folder)
-
-
-def _remove(folder: Path) -> None:
-    shutil.rmtree(folder)
-    _drop(folder.with_name(f"{folder.name}.{ending}") for ending in ("out", "strace"))
-    shutil.rmtree(folder.with_name(f"{folder.name}.look"), ignore_errors=True)
-
-
-def _drop(files: Iterable[Path]) -> None:
-    for path in files:
-        path.unlink(missing_ok=True)
+            outcome.house.remove()

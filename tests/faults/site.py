@@ -68,8 +68,12 @@ for number, points in enumerate(json.loads(sys.argv[1]), start=1):
 def prepared(folder: Path) -> House:
     """A house with all documents, made by the product's commands in one process."""
     house = House(folder)
-    make(house, [[[PLACEHOLDER + path, *options] for path, *options in document] for document in DOCUMENTS])
+    make(house, documents())
     return house
+
+
+def documents(address: str = PLACEHOLDER) -> list[list[list[str]]]:
+    return [[[address + path, *options] for path, *options in points] for points in DOCUMENTS]
 
 
 def make(house: House, documents: list[list[list[str]]]) -> None:

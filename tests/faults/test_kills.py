@@ -12,19 +12,23 @@ import pytest
 
 from tests.faults import injection, series, through_rq
 from tests.faults.through_rq import Kills
+from tests.postgres import programs
 from tests.requirements import need
 
-SHORT = {"fdatasync": 14, "pwrite64": 14, "connect": 6, "recvfrom": 6}
-ERRORS, DOUBLES = 4, 5
-AT_LEAST = 60  # kill points that count, of both kinds
-THROUGH_RQ = 8  # each way once
+SHORT = {"fdatasync": 11, "pwrite64": 11, "connect": 5, "recvfrom": 5, "sendto": 5}
+ERRORS, DOUBLES = 4, 4
+ON_POSTGRES = 3  # at each of two system calls
+THROUGH_RQ = 9  # each way once
+AT_LEAST = 60  # kills that count, of all kinds
 RQ_SECONDS = 80.0
 
 
 @pytest.fixture(scope="module", autouse=True)
 def kills_through_rq() -> Iterator[Future[Kills]]:
+    """In a house on PostgreSQL where that is installed: there the database can be killed too."""
     with ThreadPoolExecutor(1) as beside:
-        yield beside.submit(through_rq.kill_runs, THROUGH_RQ, THROUGH_RQ, time.monotonic() + RQ_SECONDS)
+        deadline = time.monotonic() + RQ_SECONDS
+        yield beside.submit(through_rq.on_postgres, THROUGH_RQ, THROUGH_RQ, deadline)
 
 
 def test_no_system_call_is_a_bad_moment_to_be_killed(tmp_path: Path) -> None:
@@ -32,11 +36,23 @@ def test_no_system_call_is_a_bad_moment_to_be_killed(tmp_path: Path) -> None:
     figures = series.play(tmp_path, SHORT, ERRORS, DOUBLES)
     print("\n" + figures.table())
     assert figures.faults == []
-    assert figures.in_time >= AT_LEAST - THROUGH_RQ, figures.table()
+    assert figures.kills >= AT_LEAST - THROUGH_RQ - 2 * ON_POSTGRES, figures.table()
+    assert figures.row(series.DOUBLE).in_time >= DOUBLES
 
 
-def test_workers_their_horses_and_redis_may_be_killed(kills_through_rq: Future[Kills]) -> None:
+def test_nor_is_any_word_to_or_from_postgresql(tmp_path: Path) -> None:
+    need("strace", injection.available(), "strace is not installed")
+    need("postgres", programs() is not None, "initdb, pg_ctl and postgres are not installed")
+    figures = series.play_postgres(tmp_path, ON_POSTGRES)
+    print("\n" + figures.table())
+    assert figures.faults == []
+    assert figures.kills >= 2 * ON_POSTGRES, figures.table()
+
+
+def test_workers_their_horses_redis_and_the_database_may_be_killed(kills_through_rq: Future[Kills]) -> None:
     kills = kills_through_rq.result()
     print("\n" + kills.table())
     assert kills.figures.faults == []
-    assert kills.figures.in_time >= THROUGH_RQ - 1, kills.table()
+    assert kills.figures.kills >= THROUGH_RQ, kills.table()
+    asleep_or_emptied = [row.phase for row in kills.figures.rows.values() if not row.deadly]
+    assert through_rq.FLUSHED in asleep_or_emptied, "a Redis that was only emptied is no kill"

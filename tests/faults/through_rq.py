@@ -1,4 +1,5 @@
-"""kill -9 through RQ: a whole house with Redis, the tick and two crawl workers, killed in part again and again.
+"""kill -9 through RQ: a whole house with Redis, the tick and two crawl workers, killed in part again and again; on
+PostgreSQL the database is killed as well.
 
 Each run crawls two documents. The house is repaired as a supervisor would: what died is started again, Redis empty.
 """
@@ -17,12 +18,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from psycopg import OperationalError
 from redis import Redis
 
 from tests.faults.house import House as Prepared
+from tests.faults.on_postgres import WEBCRAWL
 from tests.faults.series import Figures
 from tests.faults.site import make
 from tests.flow.house import House, until
+from tests.postgres import Server
 from tests.sites.graph import Page, Site, serve
 
 PAGES = 240  # of each document; sixteen at a time
@@ -30,7 +34,10 @@ DELAY = 0.8
 AWAY = 7.0  # long enough for a worker to notice
 RESUME_SECONDS = 30.0  # goal 3
 WORKERS = 2
+DATABASE = "crawl"  # on PostgreSQL
+FLUSHED = "FLUSHALL"
 ASLEEP = "horse asleep, awake afterwards"
+ALIVE = (FLUSHED, ASLEEP)  # nobody dies by these: they are no kills
 RUNS = "(whole runs, proved afterwards)"
 
 
@@ -40,10 +47,10 @@ class Kills:
     seconds: dict[str, list[float]] = field(default_factory=dict)  # phase -> until the next page was committed
 
     def table(self) -> str:
-        lines = [self.figures.table(), "", f"{'seconds until it went on':<34}{'median':>16}{'worst':>16}"]
+        lines = [self.figures.table(), "", f"{'seconds until it went on':<38}{'median':>16}{'worst':>16}"]
         for phase, measured in self.seconds.items():
             ordered = sorted(measured)
-            lines.append(f"{phase:<34}{ordered[len(ordered) // 2]:>16.1f}{ordered[-1]:>16.1f}")
+            lines.append(f"{phase:<38}{ordered[len(ordered) // 2]:>16.1f}{ordered[-1]:>16.1f}")
         return "\n".join(lines)
 
 
@@ -61,8 +68,8 @@ def pages(documents: int) -> dict[str, Page]:
 class Crowd:
     """The house, its site, and the processes that are to be killed."""
 
-    def __init__(self, house: House, site: Site) -> None:
-        self.house, self.site = house, site
+    def __init__(self, house: House, site: Site, server: Server | None = None) -> None:
+        self.house, self.site, self.server = house, site, server
         self.redis = house.start_redis()
         house.start_worker("control")
         house.start_manage("tick")
@@ -73,10 +80,12 @@ class Crowd:
             "worker and horse": self._both,
             "parser": self._parser,
             "Redis, restarted empty": self._redis,
-            "FLUSHALL": self._flush,
+            FLUSHED: self._flush,
             "Redis and horse": self._redis_and_horse,
             "Redis, away for 7 s": self._redis_away,
         }
+        if server:
+            self.blows |= {"PostgreSQL, whole": self._database, "PostgreSQL, one backend": self._backend}
         self.asleep: list[int] = []
         self.complaints: list[str] = []  # what should not happen between two blows
         self.settled: dict[str, int] = {}  # committed page -> how often it had been asked for
@@ -86,7 +95,7 @@ class Crowd:
     def serving(self) -> list[int]:
         """Process ids of the instances that serve a queue now."""
         found = self.rows(
-            "SELECT DISTINCT i.pid FROM active_queue q JOIN instance i ON i.id = q.instance_id WHERE i.alive = 1"
+            "SELECT DISTINCT i.pid FROM active_queue q JOIN instance i ON i.id = q.instance_id WHERE i.alive"
         )
         return [pid for (pid,) in found if _parent(pid)]
 
@@ -136,6 +145,27 @@ class Crowd:
         horses = self.serving()
         return bool(horses) and _kill(horses[0]) and self._redis()
 
+    def _database(self) -> bool:
+        """Every process of it at once, without a checkpoint; started again as a supervisor would."""
+        assert self.server
+        before = self.server.pid
+        self.server.crash()
+        died = bool(before) and not _parent(before)
+        self.server.start()
+        return died
+
+    def _backend(self) -> bool:
+        """kill -9 of one: PostgreSQL then ends all its connections, and recovers by itself."""
+        assert self.server
+        found = self.rows(
+            "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() "
+            "AND backend_type = 'client backend' ORDER BY state_change DESC"
+        )
+        struck = bool(found) and _kill(found[0][0])
+        if struck:
+            until(lambda: not _parent(found[0][0]), "the backend dies", 5)
+        return struck
+
     def horse_asleep(self) -> bool:
         """A process that hangs (SIGSTOP): it is taken for dead, and must write nothing when it wakes up."""
         horses = self.serving()
@@ -162,6 +192,21 @@ class Crowd:
     # -- what the rows say --------------------------------------------------------------------------------------
 
     def rows(self, query: str) -> list[tuple[Any, ...]]:
+        return self._of_postgres(query) if self.server else self._of_sqlite(query)
+
+    def _of_postgres(self, query: str) -> list[tuple[Any, ...]]:
+        """Also while it recovers."""
+        assert self.server
+        deadline = time.monotonic() + AWAY
+        while True:
+            try:
+                return self.server.execute(query, database=DATABASE)
+            except OperationalError:
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(0.05)
+
+    def _of_sqlite(self, query: str) -> list[tuple[Any, ...]]:
         connection = sqlite3.connect(f"file:{self.house.folder}/webcrawl.sqlite3?mode=ro", uri=True, timeout=20)
         try:
             return connection.execute(query).fetchall()
@@ -193,14 +238,12 @@ class Crowd:
         return bool(self.rows(f"SELECT 1 FROM run WHERE id = {run} AND finished_at IS NOT NULL"))
 
     def in_between(self, run: int) -> bool:
-        counted = self.rows(
-            f"SELECT 1 FROM excursion WHERE run_id = {run} AND unfinished = 1 AND found > 0 AND queued > 0"
-        )
+        counted = self.rows(f"SELECT 1 FROM excursion WHERE run_id = {run} AND unfinished AND found > 0 AND queued > 0")
         return bool(counted) and not self.ended(run)
 
 
 def crawl(crowd: Crowd, documents: tuple[int, int], kills: Kills, phases: Iterator[str], most: int) -> int:
-    """One run with up to so many kills; how many of them count."""
+    """One run with up to so many kills, and what does not kill between them; how many of the kills count."""
     launched = crowd.house.manage("launch", *(word for d in documents for word in ("--doc", d)), "--speed", "fast")
     run, struck = int(launched["run"]), 0
     while struck < most and not crowd.ended(run):
@@ -214,7 +257,7 @@ def crawl(crowd: Crowd, documents: tuple[int, int], kills: Kills, phases: Iterat
 
 
 def _strike(crowd: Crowd, run: int, phase: str, kills: Kills) -> int:
-    row = kills.figures.row(phase)
+    row = kills.figures.row(phase, deadly=phase not in ALIVE)
     row.points += 1
     again = crowd.again()
     died = crowd.horse_asleep() if phase == ASLEEP else crowd.blows[phase]()
@@ -232,7 +275,7 @@ def _strike(crowd: Crowd, run: int, phase: str, kills: Kills) -> int:
         if not went_on or seconds > RESUME_SECONDS:
             row.other += 1
             kills.figures.faults.append(f"run {run} after {phase}: it went on after {seconds:.0f} s")
-    return int(counts)
+    return int(counts and row.deadly)
 
 
 def _goes_on(crowd: Crowd, run: int, before: int, seconds: float) -> bool:
@@ -250,11 +293,11 @@ def _prove(crowd: Crowd, run: int, documents: tuple[int, int], struck: int, kill
     stored = crowd.stored(run)
     expected = {f"/{d}/{n}" for d in documents for n in range(PAGES)}
     versions = crowd.rows(
-        f"SELECT url FROM page_version WHERE run_id = {run} GROUP BY doc_id, url_key HAVING count(*) > 1"
+        f"SELECT max(url) FROM page_version WHERE run_id = {run} GROUP BY doc_id, url_key HAVING count(*) > 1"
     )
     again = [path for path, count in crowd.settled.items() if crowd.site.requests[path] > count]
     checked = crowd.house.run("check_ledger", run)
-    row = kills.figures.row(RUNS)
+    row = kills.figures.row(RUNS, deadly=False)
     row.points += 1
     row.lost += len(expected - set(stored)) + len(set(stored) - expected)
     row.duplicated += len(stored) - len(set(stored)) + len(versions)
@@ -268,11 +311,11 @@ def _prove(crowd: Crowd, run: int, documents: tuple[int, int], struck: int, kill
         )
 
 
-def kill_runs(points: int, most: int, deadline: float, asleep: bool = False) -> Kills:
+def kill_runs(points: int, most: int, deadline: float, *, asleep: bool = False, server: Server | None = None) -> Kills:
     """Runs in a house of their own until so many kills have struck, at most so many in one run."""
-    # Not all of them strike in time: some documents more than needed.
-    documents, kills = 2 * (points // most + 2), Kills()
-    with crowds(documents) as crowd:
+    # Not all of them strike in time: half as many documents more than needed.
+    documents, kills = 2 * (points * 3 // (2 * most) + 2), Kills()
+    with crowds(documents, server) as crowd:
         phases = itertools.cycle([*crowd.blows, *crowd.blows, *([ASLEEP] if asleep else [])])
         struck, document = 0, 1
         while struck < points and document < documents and time.monotonic() < deadline:
@@ -283,6 +326,16 @@ def kill_runs(points: int, most: int, deadline: float, asleep: bool = False) -> 
                 break
             document += 2
     return kills
+
+
+def on_postgres(points: int, most: int, deadline: float, *, asleep: bool = False) -> Kills:
+    """The same in a house whose crawls are in PostgreSQL; in one of files where it is not installed."""
+    server = Server.installed()
+    try:
+        return kill_runs(points, most, deadline, asleep=asleep, server=server)
+    finally:
+        if server:
+            server.stop()
 
 
 def together(parts: list[Kills]) -> Kills:
@@ -296,16 +349,16 @@ def together(parts: list[Kills]) -> Kills:
 
 
 @contextmanager
-def crowds(documents: int) -> Iterator[Crowd]:
-    """A fresh house with so many documents, started."""
+def crowds(documents: int, server: Server | None = None) -> Iterator[Crowd]:
+    """A fresh house with so many documents, started; its crawls in this PostgreSQL, when there is one."""
     above = Path(tempfile.mkdtemp(prefix="kills-"))  # a short name: Redis listens on a socket in it
-    house = House(above / "var")
-    house.env["CLEARINGHOUSE_ALLOWED_NETWORKS"] = "127.0.0.0/8"
+    house, databases = House(above / "var"), {WEBCRAWL: server.url(DATABASE)} if server else {}
+    house.env |= {"CLEARINGHOUSE_ALLOWED_NETWORKS": "127.0.0.0/8", **databases}
     try:
         with serve(pages(documents)) as site:
             points = [[[site.url(f"/{d}/0"), "--depth", "99"]] for d in range(1, documents + 1)]
-            make(Prepared(above / "var"), points)
-            yield Crowd(house, site)
+            make(Prepared(above / "var", databases), points)
+            yield Crowd(house, site, server)
     finally:
         house.close()
         shutil.rmtree(above, ignore_errors=True)

@@ -42,7 +42,8 @@ class Warm:
     def start(self, house: House, arguments: list[str], traced: bool = False) -> int:
         """Start a command in a house; with `traced` it begins when a tracer has attached. Its process id."""
         self._out = house.var.parent / f"{house.var.name}.out"
-        request = {"var": str(house.var), "arguments": arguments, "out": str(self._out), "traced": traced}
+        request = {"var": str(house.var), "webcrawl": house.webcrawl, "arguments": arguments, "traced": traced}
+        request["out"] = str(self._out)
         assert self._process.stdin and self._process.stdout
         self._process.stdin.write(json.dumps(request).encode() + b"\n")
         self._pid = int(self._process.stdout.readline())
@@ -85,7 +86,7 @@ def _child(request: dict[str, Any]) -> None:
     os.dup2(out, 1)
     os.dup2(out, 2)
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-    _move_to(request["var"])
+    _move_to(request["var"], request["webcrawl"])
     if request["traced"]:
         ctypes.CDLL(None).prctl(PR_SET_PTRACER, ANYBODY, 0, 0, 0)
         while "TracerPid:\t0\n" in Path("/proc/self/status").read_text():
@@ -94,13 +95,14 @@ def _child(request: dict[str, Any]) -> None:
     sys.exit(0)
 
 
-def _move_to(folder: str) -> None:
+def _move_to(folder: str, webcrawl: str) -> None:
     """Into another house: nothing was read from the first one yet."""
     from django.db import connections
 
     first, os.environ[VAR] = os.environ[VAR], folder
     for settings in connections.settings.values():
         settings["NAME"] = settings["NAME"].replace(first, folder)
+    connections.settings["webcrawl"]["NAME"] = webcrawl
 
 
 if __name__ == "__main__":

@@ -17,16 +17,21 @@ class Command(Command):
 
     def work(self, **options: Any) -> dict[str, Any]:
         runs = Run.objects.order_by("id")
-        if options["run"]:
+        if options["run"] is not None:
             runs = runs.filter(pk=options["run"])
             if not runs.exists():
                 raise Stop(f"There is no run {options['run']}.", WRONG_USE)
         found = {run.pk: faults(run) for run in runs}
-        for number, sentences in found.items():
+        broken = {number: sentences for number, sentences in found.items() if sentences}
+        result = {"runs": len(found), "faults": broken}
+        if broken:
+            self._tell(broken)
+            raise Stop(f"{len(broken)} of {len(found)} runs do not balance.", FAILED, result)
+        self.say(f"{len(found)} runs balance.")
+        return result
+
+    def _tell(self, broken: dict[int, list[str]]) -> None:
+        """Sentence by sentence, for people; programs get them with the result."""
+        for number, sentences in broken.items() if self.plain else ():
             for sentence in sentences:
                 self.warn(f"Run {number}, {sentence}")
-        broken = {number: sentences for number, sentences in found.items() if sentences}
-        if broken:
-            raise Stop(f"{len(broken)} of {len(found)} runs do not balance.", FAILED)
-        self.say(f"{len(found)} runs balance.")
-        return {"runs": len(found), "faults": {}}

@@ -48,8 +48,8 @@ class Command(Command):
     def work(self, **options: Any) -> dict[str, Any]:
         if unusable := unusable_files(DEFAULT, WEBCRAWL):
             raise Stop(unusable)
-        if options["join"]:
-            if self._serve(Run.objects.get(pk=options["join"]), show=False):
+        if options["join"] is not None:
+            if self._serve(self._known(options["join"]), show=False):
                 self._start_afresh()
             return {}
         run = self._run(options)
@@ -72,9 +72,14 @@ class Command(Command):
     arguments: tuple[str, ...] = ()  # of this process, when it is one of its own
 
     def _run(self, options: dict[str, Any]) -> Run:
-        if options["again"]:
-            return self._driven(Run.objects.get(pk=options["again"]))
+        if options["again"] is not None:
+            return self._driven(self._known(options["again"]))
         return self._resumed(options["resume"]) if options["resume"] else self._launched(options)
+
+    def _known(self, number: int) -> Run:
+        if (run := Run.objects.filter(pk=number).first()) is None:
+            raise Stop(f"There is no run {number}.", WRONG_USE)
+        return run
 
     def _launched(self, options: dict[str, Any]) -> Run:
         driver = instances.register(None, kind="driver")
