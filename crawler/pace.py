@@ -124,6 +124,8 @@ class Pace:
 
     def _join(self, sites: Mapping[bytes, str]) -> None:
         """Rows for sites and for our serving them, in the order in which everybody locks them."""
+        if not self._serving:
+            self.leave()  # rows of before this instance forgot everything, because the database was away
         keys, batch = sorted(sites), Batch()
         name = connections[WEBCRAWL].ops.quote_name("key")
         columns = (name, "origin", "next_at", "wait_until", "failing_since", "probe_reason", "robots_status",
