@@ -18,6 +18,13 @@ class State(models.TextChoices):
 
 OPEN_STATES = (State.WAITING, State.RUNNING, State.PAUSED, State.INTERRUPTED, State.STOPPING)
 
+# What the label of an end does not say.
+ENDED_WORDS = {
+    State.STOPPED: "Stopped (kept)",
+    State.CANCELLED: "Cancelled (discarded)",
+    State.FAILED: "Failed (a fault of ours)",
+}
+
 
 class Run(models.Model):
     """One launch over some or all documents. Its counts are the sums over its excursions."""
@@ -89,6 +96,21 @@ class Excursion(models.Model):
 
     def __str__(self) -> str:
         return f"{self.title} in run {self.run_id}"
+
+    limits = ""  # which were met, in words, where a query read it
+
+    @property
+    def word(self) -> str:
+        """The state in words, where the label does not say all."""
+        if self.state == State.RUNNING and self.control == "pause":
+            return "Pausing"
+        if self.state == State.PAUSED and self.control == "pause":
+            return "Paused (this document only)"
+        if self.state == State.INTERRUPTED:
+            return "Interrupted, resuming"
+        if self.state == State.FINISHED_AT_LIMIT and self.limits:
+            return f"Finished at limit ({self.limits})"
+        return ENDED_WORDS.get(State(self.state), "")
 
     @property
     def queue_name(self) -> str:

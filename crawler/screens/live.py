@@ -12,7 +12,7 @@ from django.views.decorators.http import require_safe
 from clearinghouse.access.templatetags.pieces import STATES
 
 from ..models import Excursion, Run, State
-from ..queries.counts import Docs, excursions_of, totals_by_state
+from ..queries.counts import Docs, Totals, excursions_of, totals_by_state
 from ..queries.hosts import fetching_now
 from ..queries.runs import instances_of, last_event
 from .possible import SPEEDS, controls_of
@@ -20,6 +20,7 @@ from .scope import may_control, run_or_404
 from .summary import document_rows, summary_of
 
 _QUARTER = 25
+PAUSING = "pausing"
 MANY, SHARED_SECONDS = 500, 1
 _MOST_ROWS = 100
 
@@ -68,8 +69,17 @@ def _mark(run: Run, docs: Docs) -> tuple[Mark, int]:
     digest = hashlib.sha256(repr(seen).encode()).hexdigest()[:12]
     done, wanted = (sum(getattr(one, name) for one in by_state.values()) for name in ("done", "wanted"))
     percent = 100 * done // wanted if wanted else 0
-    mark = Mark(run.state, percent // _QUARTER, any(one.failed for one in by_state.values()), digest)
+    mark = Mark(_shown(run, by_state), percent // _QUARTER, any(one.failed for one in by_state.values()), digest)
     return mark, sum(one.documents for one in by_state.values())
+
+
+def _shown(run: Run, by_state: dict[str, Totals]) -> str:
+    """The state as people hear it: paused only when the last document rests, interrupted until an heir goes on."""
+    going_on = State.RUNNING in by_state
+    if going_on:
+        return PAUSING if run.state == State.PAUSED else run.state
+    interrupted = run.state == State.RUNNING and State.INTERRUPTED in by_state
+    return State.INTERRUPTED.value if interrupted else run.state
 
 
 def milestone(before: Mark | None, after: Mark) -> str:
@@ -77,7 +87,7 @@ def milestone(before: Mark | None, after: Mark) -> str:
     if before is None:
         return ""
     if before.state != after.state:
-        return STATES.get(after.state, ("", "", after.state))[2]
+        return STATES.get(after.state, ("", "", after.state.capitalize()))[2]
     if after.errors and not before.errors:
         return "First error"
     if after.quarter > before.quarter and after.state == State.RUNNING:
