@@ -19,7 +19,7 @@ from .control import PAUSE
 from .instances import INTERRUPTED
 from .message_queue import CLAIMABLE
 from .models import OPEN_STATES, CrawlRequest, Event, Excursion, Finding, Instance, Propagation, Run, State
-from .queries.findings import undiagnosed_of
+from .queries.findings import needing, undiagnosed_of
 
 SILENT = timedelta(minutes=3)
 DISK_PERCENT = 85
@@ -91,7 +91,7 @@ def _runs(then: datetime, now: datetime) -> Iterator[Happened]:
         failed = run.state == State.FAILED
         docs = set(Excursion.objects.filter(run=run).values_list("doc_id", flat=True)) if failed else _to_review(run)
         word = State(run.state).label.lower()
-        found = Finding.objects.filter(run_id=run.pk, state=Finding.State.OPEN, weight__gte=2).count()
+        found = needing(run.pk, None).count()
         attention = f": {plural(found, 'finding needs,findings need')} attention" if found else ""
         yield Happened(
             f"run:{run.pk}:ended", "run_failed" if failed else "run_finished", run.finished_at,
@@ -101,8 +101,7 @@ def _runs(then: datetime, now: datetime) -> Iterator[Happened]:
 
 
 def _to_review(run: Run) -> set[int]:
-    rows = Finding.objects.filter(run_id=run.pk, state=Finding.State.OPEN, weight__gte=2)
-    return set(rows.values_list("doc_id", flat=True))
+    return set(needing(run.pk, None).order_by().values_list("doc_id", flat=True))
 
 
 def _interrupted(then: datetime) -> Iterator[Happened]:

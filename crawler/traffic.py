@@ -15,7 +15,7 @@ from clearinghouse.addresses import Refusal
 from clearinghouse.addresses.parse import parse, resolve
 
 from . import results
-from .answers import NO_ANSWER, PAGE, REDIRECTS, RETRY
+from .answers import NO_ANSWER, PAGE, REDIRECTS, RETRY, SLOW_DOWN
 from .attention import Attention
 from .credentials import Keys
 from .errors import Fenced
@@ -229,6 +229,7 @@ class Traffic:
             self.hosts.answered(desk)
         if fetched.request.credentials is not None:
             self._judge_key(queue.owner(item), fetched)
+        queue.tally.slow_down += fetched.status in SLOW_DOWN
         answer = self.reader.read(queue, item, fetched)
         if answer.kind == PAGE:
             self._parse(queue, item, fetched)

@@ -11,7 +11,6 @@ from django.utils import timezone
 
 from clearinghouse.databases import WEBCRAWL
 from clearinghouse.digests import digest_of
-from clearinghouse.published.types import PDF
 
 from ..models import (
     OPEN_STATES,
@@ -25,6 +24,7 @@ from ..models import (
     State,
 )
 from ..queries import findings as read
+from ..queries.alike import unread_pdfs
 from ..sql import chunks
 from ..values import CRAWLED, FAILED, SKIPPED, UNCHANGED, Snapshot
 from .figures import MOST_FOLDERS, Figures, alike, repeated
@@ -79,15 +79,18 @@ def _facts(excursion: Excursion, figures: Figures) -> Facts:
         failed=excursion.failed,
         fetched=pages + excursion.redirected + excursion.failed,
         reasons=Counter((excursion.tallies or {}).get("reason", {})),
+        slow_down=(excursion.tallies or {}).get("slow_down", 0),
         throttled=figures.throttled,
         speed=excursion.run.speed,
         starts=tuple(_starts(excursion, snapshot)),
         cut=figures.cut,
         deep=figures.deep,
         alike=tuple(alike(contents)),
-        dated=figures.dated,
+        dated=figures.dated.total(),
+        calendar=max(figures.dated.items(), key=lambda item: item[1], default=("", 0)),
         same_text=repeated(digest for _, digest in contents),
-        unread=read.unread_pdfs(excursion, PDF),
+        unread=unread_pdfs(excursion).count(),
+        only_page=read.only_page(excursion) if pages == 1 else None,
     )
 
 

@@ -40,6 +40,8 @@ class Run(models.Model):
     max_seconds = models.IntegerField(default=0)  # 0: no limit
     max_bytes = models.BigIntegerField(default=0)
     left_out = models.JSONField(default=list)  # documents that were in another unfinished run at launch
+    # What else held: {"version": …, "speed": …, "pause": …, "connections": …, "max_pages": …}
+    used = models.JSONField(default=dict)
     initialized = models.BooleanField(default=False)
     # A run of the command `crawl` gets no tickets while this process lives.
     driver = models.ForeignKey("Instance", models.SET_NULL, null=True, related_name="+")

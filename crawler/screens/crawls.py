@@ -96,4 +96,7 @@ def last_line(docs: Docs) -> dict[str, Any] | None:
         return None
     sums = totals_of_runs([run], docs).get(run.pk, Totals())
     good = 100 * (sums.done - sums.failed) // sums.done if sums.done else 0
-    return {"run": run, "percent": good}
+    return {"run": run, "percent": good, "ended": _ENDED.get(run.state, "finished")}
+
+
+_ENDED = {State.STOPPED: "was stopped", State.CANCELLED: "was cancelled", State.FAILED: "failed"}

@@ -29,6 +29,7 @@ from ..queries.runs import (
 )
 from ..queries.standing import standing_of
 from ..quiet import held_by, silence
+from .advice import first_findings, recommendation_of
 from .live import mark_of
 from .possible import SPEEDS, controls_of
 from .scope import may_control, page_size, run_or_404
@@ -68,6 +69,7 @@ def frame(request: HttpRequest, run: Run, docs: Docs, sums: Totals, tab: str) ->
         "speed": SPEEDS.get(run.speed, run.speed),
         "speeds": SPEEDS,
         "points": _count_points(run, docs, sums),
+        "recommendation": recommendation_of(run, docs),
     }
 
 
@@ -128,6 +130,8 @@ def summary(request: HttpRequest, run_id: int) -> HttpResponse:
         "requests": requests_of(run) if context["open"] and context["controls"] else [],
         "instances": instances_of(run) if context["open"] else 0,
         "table": request.GET.get("chart") == "table",
+        "findings": [] if context["open"] else first_findings(request.user, run, docs),
+        "back": request.get_full_path(),
     }
     answer = render(request, "crawler/run_summary.html", context)
     if request.GET.get("live") in ("on", "off"):

@@ -7,8 +7,10 @@ from urllib.parse import urlencode
 from django.http import HttpRequest
 from django.urls import reverse
 
+from clearinghouse.access.policies import Action, doc_ids_for, may
+
 from ..models import Run
-from ..queries.counts import Docs
+from ..queries.counts import Docs, excursions_of
 from ..queries.sites import Group, by_folder, by_site
 from ..queries.tree import MOST, first_links
 from .lists import choices_of
@@ -17,6 +19,7 @@ from .tree_picture import picture_of
 
 _OPEN_AT_ONCE = 20
 _ROWS = 500
+_CHOICES = 200  # documents to leave a folder out of
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +31,7 @@ class Line:
     name: str
     opened: bool
     leaf: bool  # the pages of the folder above itself
+    exclude: str  # the address that asks why it is to be left out
     toggle: str  # the address that opens or closes it
     focus: str
     pages_url: str
@@ -45,17 +49,30 @@ def tree(request: HttpRequest, run: Run, docs: Docs, context: dict[str, Any]) ->
     opened = list(dict.fromkeys(request.GET.getlist("open")))[:_OPEN_AT_ONCE]
     lines, cut = _lines(run, docs, _Asked(folder, tuple(opened), doc_id))
     nodes, all_nodes = first_links(run, docs, folder, doc_id)
-    return {
-        "lines": lines,
-        "cut": cut,
-        "folder": folder,
-        "above": _above(folder),
-        "doc_id": doc_id,
-        "picture": picture_of(nodes),
-        "nodes": len(nodes),
-        "all_nodes": all_nodes,
-        "most": MOST,
-    } | choices_of(run, docs, context)
+    return (
+        choices_of(run, docs, context)
+        | {
+            "lines": lines,
+            "cut": cut,
+            "folder": folder,
+            "above": _above(folder),
+            "doc_id": doc_id,
+            "picture": picture_of(nodes),
+            "nodes": len(nodes),
+            "all_nodes": all_nodes,
+            "most": MOST,
+        }
+        | _leaving_out(request, run, docs, doc_id)
+    )
+
+
+def _leaving_out(request: HttpRequest, run: Run, docs: Docs, doc_id: int | None) -> dict[str, Any]:
+    """The folder somebody wants to leave out, and the documents of which they may: one is chosen."""
+    editable = doc_ids_for(request.user, Action.EDIT) if may(request.user, Action.EDIT) else set()
+    rows = excursions_of(run, docs if editable is None else editable if docs is None else docs & editable)
+    mine = rows.order_by("title") if doc_id is None else rows.filter(doc_id=doc_id)
+    listed = list(mine.values_list("doc_id", "title")[:_CHOICES]) if editable is None or editable else []
+    return {"leave_out": request.GET.get("exclude", "")[:2000] if listed else "", "mine": listed}
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +86,7 @@ class _Asked:
         pairs = [("folder", asked["folder"])] if asked["folder"] else []
         pairs += [("open", one) for one in asked["opened"]]
         pairs += [("doc", str(self.doc_id))] if self.doc_id is not None else []
+        pairs += [("exclude", asked["exclude"])] if "exclude" in asked else []
         return "?" + urlencode(pairs)
 
 
@@ -102,6 +120,7 @@ def _line(run: Run, group: Group, level: int, parent: str, asked: _Asked) -> Lin
         name="right here" if leaf else group.start.removeprefix(parent),
         opened=opened,
         leaf=leaf,
+        exclude=f"{asked.query(exclude=group.start)}#leave-out",
         toggle=asked.query(opened=rest if opened else (*asked.opened, group.start)),
         focus=asked.query(folder=group.start, opened=()),
         pages_url=_door(run, group, ("crawled", "unchanged"), asked, leaf),

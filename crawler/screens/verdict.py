@@ -2,6 +2,7 @@
 
 from datetime import datetime
 
+from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
@@ -14,6 +15,7 @@ from ..queries.standing import PLAIN, Standing
 
 # What was asked of a run and has not happened yet.
 PENDING = {"pause": "Pausing", "stop": "Stopping", "cancel": "Cancelling"}
+NEEDING = "needs"  # the findings that need attention, in an address
 _ORDINALS = {1: "st", 2: "nd", 3: "rd"}
 
 
@@ -76,7 +78,7 @@ def verdict(
         return format_html("{} {}.", _PAUSING, _progress(sums))
     if code in (State.PAUSED, State.INTERRUPTED, State.STOPPING):
         return format_html("{} {}.", _HELD[State(code)], _progress(sums))
-    return format_html("{}{}", _ended(run, sums, now, aftermath), _attention(aftermath))
+    return format_html("{}{}", _ended(run, sums, now, aftermath), _attention(run, aftermath))
 
 
 _WAITING = {
@@ -110,11 +112,12 @@ def _speed(per_minute: int) -> str:
     return f"; about {plural(per_minute, 'page')} a minute" if per_minute else ""
 
 
-def _attention(aftermath: Aftermath) -> SafeString | str:
+def _attention(run: Run, aftermath: Aftermath) -> SafeString | str:
     if not aftermath.findings:
         return ""
-    needs = "needs" if aftermath.findings == 1 else "need"
-    return format_html(" <strong>{} {} attention.</strong>", plural(aftermath.findings, "finding"), needs)
+    door = f"{reverse('run-findings', args=[run.pk])}?state={NEEDING}"
+    needs = plural(aftermath.findings, "finding needs,findings need")
+    return format_html(' <strong><a href="{}">{} attention</a>.</strong>', door, needs)
 
 
 def _changed(aftermath: Aftermath) -> str:

@@ -144,3 +144,13 @@ def test_a_run_launched_in_quiet_hours_waits_and_says_until_when(browser: Client
     assert until and until.until and f"quiet hours until {timezone.localtime(until.until):%H:%M}" in page
     own = browser.get(f"/crawls/{run.pk}/").content
     assert b"held by quiet hours until" in own and b"Waiting until crawls may run again: 1 document" in own
+
+
+@pytest.mark.parametrize(
+    ("state", "words"), [("finished", "finished on"), ("finished_at_limit", "finished on"), ("failed", "failed on"),
+                         ("cancelled", "was cancelled on"), ("stopped", "was stopped on")],
+)  # fmt: skip
+def test_an_empty_list_says_how_the_last_run_ended(browser: Client, document: Document, state: str, words: str) -> None:
+    run = make_run(document, state=state, queued=0)
+    page = " ".join(html.fromstring(browser.get("/crawls/").content).text_content().split())
+    assert f"The last one, run {run.pk}, {words} " in page
