@@ -16,6 +16,7 @@ from clearinghouse import env
 from clearinghouse.access.templatetags.pieces import plural
 
 from .control import PAUSE
+from .findings.values import WARN
 from .instances import INTERRUPTED
 from .message_queue import CLAIMABLE
 from .models import OPEN_STATES, CrawlRequest, Event, Excursion, Finding, Instance, Propagation, Run, State
@@ -120,7 +121,9 @@ def _interrupted(then: datetime) -> Iterator[Happened]:
 
 def _findings(then: datetime) -> Iterator[Happened]:
     rows = Finding.objects.filter(excursion__diagnosis__at__gte=then).select_related("excursion")
-    rows = rows.filter(Q(rule="page_limit") | Q(rule="start_failed")).defer("excursion__snapshot", "excursion__tallies")
+    rows = rows.filter(Q(rule="page_limit", weight__gte=WARN) | Q(rule="start_failed")).defer(
+        "excursion__snapshot", "excursion__tallies"
+    )
     for row in rows.order_by("id")[:AT_ONCE]:
         failing = row.rule == "start_failed"
         if failing and not any("active" in fix.get("change", {}) for fix in row.fixes):

@@ -22,10 +22,10 @@ from .models import Every, Excursion, Run, Schedule
 from .narrowing import Choice
 from .policy.timetable import Rule, next_start
 from .queries.viewed import documents_in
+from .values import OWN_MAXIMUM
 
 ALL, PROJECT, VIEW, CHOSEN, POINT = "all", "project", "view", "chosen", "point"
 AT_ONCE = 20
-OWN_MAXIMUM = "own_max_pages"  # in a snapshot: what the crawl point itself says, where the run allows less
 
 
 def rule_of(schedule: Schedule) -> Rule | None:

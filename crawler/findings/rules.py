@@ -121,6 +121,9 @@ def page_limit(facts: Facts) -> Iterator[Found]:
         point, waiting = start.point, facts.cut.get(start.point.id, 0)
         if not waiting or not point.max_pages:
             continue
+        if point.id in facts.of_the_run:  # its own maximum is not to blame, and "raising" it might lower it
+            yield _run_limit(point, waiting)
+            continue
         limit = ceil((point.max_pages + waiting) / _EVERY) * _EVERY
         sentence = (
             f"Stopped at the limit of {plural(point.max_pages, 'page')} of {point.url}; "
@@ -128,6 +131,15 @@ def page_limit(facts: Facts) -> Iterator[Found]:
         )
         raised = Fix(f"Set limit to {number(limit)}", point_id=point.id, change={"max_pages": limit})
         yield Found("page_limit", WARN, sentence, str(point.id), (raised, _urls("page_limit", "Show them")))
+
+
+def _run_limit(point: PointSettings, waiting: int) -> Found:
+    pages = plural(point.max_pages, "page")
+    sentence = (
+        f"Stopped at the limit of {pages} which this run had for {point.url}; "
+        f"{plural(waiting, 'address was,addresses were')} waiting."
+    )
+    return Found("page_limit", INFO, sentence, str(point.id), (_urls("page_limit", "Show them"),))
 
 
 def depth_limit(facts: Facts) -> Iterator[Found]:

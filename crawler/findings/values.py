@@ -84,6 +84,7 @@ class Facts:
     speed: str = "polite"
     starts: tuple[Start, ...] = ()
     cut: Mapping[int, int] = field(default_factory=dict)  # crawl point: addresses beyond its maximum pages
+    of_the_run: frozenset[int] = frozenset()  # crawl points whose maximum was that of the run, less than their own
     deep: Mapping[int, int] = field(default_factory=dict)  # crawl point: addresses one click too deep
     alike: tuple[Alike, ...] = ()
     dated: int = 0  # stored addresses that name a day or a month

@@ -13,7 +13,7 @@ from ..intake import snapshot_of
 from ..models import Excursion, Run
 from ..narrowing import ONE_POINT, ONLY_FAILED, ONLY_NEW
 from ..queries.counts import Docs, excursions_of
-from ..schedules import OWN_MAXIMUM
+from ..values import OWN_MAXIMUM
 from .possible import SPEEDS
 from .run import COUNTED_DOCUMENTS
 from .scope import page_size

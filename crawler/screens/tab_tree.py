@@ -10,7 +10,7 @@ from django.urls import reverse
 from clearinghouse.access.policies import Action, doc_ids_for, may
 
 from ..models import Run
-from ..queries.counts import Docs, excursions_of
+from ..queries.counts import Docs
 from ..queries.sites import Group, by_folder, by_site
 from ..queries.tree import MOST, first_links
 from .lists import choices_of
@@ -19,7 +19,6 @@ from .tree_picture import picture_of
 
 _OPEN_AT_ONCE = 20
 _ROWS = 500
-_CHOICES = 200  # documents to leave a folder out of
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,30 +48,30 @@ def tree(request: HttpRequest, run: Run, docs: Docs, context: dict[str, Any]) ->
     opened = list(dict.fromkeys(request.GET.getlist("open")))[:_OPEN_AT_ONCE]
     lines, cut = _lines(run, docs, _Asked(folder, tuple(opened), doc_id))
     nodes, all_nodes = first_links(run, docs, folder, doc_id)
-    return (
-        choices_of(run, docs, context)
-        | {
-            "lines": lines,
-            "cut": cut,
-            "folder": folder,
-            "above": _above(folder),
-            "doc_id": doc_id,
-            "picture": picture_of(nodes),
-            "nodes": len(nodes),
-            "all_nodes": all_nodes,
-            "most": MOST,
-        }
-        | _leaving_out(request, run, docs, doc_id)
-    )
+    choices = choices_of(run, docs, context)
+    return {
+        "lines": lines,
+        "cut": cut,
+        "folder": folder,
+        "above": _above(folder),
+        "doc_id": doc_id,
+        "picture": picture_of(nodes),
+        "nodes": len(nodes),
+        "all_nodes": all_nodes,
+        "most": MOST,
+        **choices,
+        **_leaving_out(request, choices["documents"], doc_id),
+    }
 
 
-def _leaving_out(request: HttpRequest, run: Run, docs: Docs, doc_id: int | None) -> dict[str, Any]:
-    """The folder somebody wants to leave out, and the documents of which they may: one is chosen."""
-    editable = doc_ids_for(request.user, Action.EDIT) if may(request.user, Action.EDIT) else set()
-    rows = excursions_of(run, docs if editable is None else editable if docs is None else docs & editable)
-    mine = rows.order_by("title") if doc_id is None else rows.filter(doc_id=doc_id)
-    listed = list(mine.values_list("doc_id", "title")[:_CHOICES]) if editable is None or editable else []
-    return {"leave_out": request.GET.get("exclude", "")[:2000] if listed else "", "mine": listed}
+def _leaving_out(request: HttpRequest, listed: list[tuple[int, str]], doc_id: int | None) -> dict[str, Any]:
+    """The folder somebody wants to leave out, and the documents of which they may: one is chosen. A run over very
+    many documents lists none: choose one on the Summary tab."""
+    if not listed or not may(request.user, Action.EDIT):
+        return {"leave_out": "", "mine": []}
+    editable = doc_ids_for(request.user, Action.EDIT)
+    mine = [(pk, title) for pk, title in listed if (editable is None or pk in editable) and doc_id in (None, pk)]
+    return {"leave_out": request.GET.get("exclude", "")[:2000] if mine else "", "mine": mine}
 
 
 @dataclass(frozen=True, slots=True)

@@ -60,6 +60,12 @@ def test_a_page_limit_offers_the_next_hundred() -> None:
     assert said("page_limit", starts=start(), cut={7: 0}) is None
 
 
+def test_a_limit_of_the_run_offers_no_other_limit_for_the_crawl_point() -> None:
+    found = said("page_limit", starts=start(), cut={7: 730}, of_the_run=frozenset({7}))
+    assert found is not None and [fix.label for fix in found.fixes] == ["Show them"] and found.weight == 1
+    assert found.sentence.startswith("Stopped at the limit of 500 pages which this run had for https://ex.gov/a/;")
+
+
 def test_a_depth_limit_that_cut_a_lot_offers_one_more_click() -> None:
     found = said("depth_limit", starts=start(), deep={7: 640})
     assert found is not None and found.sentence.startswith("640 addresses were one click too deep")
