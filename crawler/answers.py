@@ -12,6 +12,7 @@ REDIRECT, PAGE, UNCHANGED, FAILURE, RETRY, SKIP = "redirect", "page", "unchanged
 
 MAX_TRIES = 3
 MAX_WAIT = 6 * 3600.0
+SLOW_DOWN = {429, 503}
 REDIRECTS = {301, 302, 303, 307, 308}
 _NO_ANSWER = {"connect_failed", "timeout"}
 _HOPELESS = {"dns_failed", "address_refused", "port_not_allowed", "tls_failed"}
@@ -72,9 +73,9 @@ def _trouble(fetched: Fetched, tries: int) -> Answer:
 
 def _refused(fetched: Fetched, tries: int, now: float) -> Answer:
     status = fetched.status
-    wait = retry_after(fetched.header("retry-after"), now) if status in {429, 503} else 0.0
+    wait = retry_after(fetched.header("retry-after"), now) if status in SLOW_DOWN else 0.0
     if status in {429, 500, 502, 503, 504} and tries < MAX_TRIES:
-        return Answer(RETRY, "http_5xx", str(status), wait=wait or (2.0**tries if status in {429, 503} else 0.0))
+        return Answer(RETRY, "http_5xx", str(status), wait=wait or (2.0**tries if status in SLOW_DOWN else 0.0))
     if status == 401:
         refused = fetched.request.credentials is not None
         return Answer(FAILURE, "auth_failed" if refused else "auth_required", fetched.header("www-authenticate")[:100])

@@ -6,6 +6,7 @@ Does not: ask who may, crawl. Called by: the request screen, the In Tray.
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
+from clearinghouse.access import options
 from clearinghouse.audit import services as audit
 from clearinghouse.databases import WEBCRAWL
 from clearinghouse.library.models import Document
@@ -43,7 +44,7 @@ def launch(request: CrawlRequest, by: str, answer: str = "") -> Run:
     with transaction.atomic(using=WEBCRAWL):
         _close(request, CrawlRequest.State.LAUNCHED, by, answer)
         note = f"Requested by {request.asked_by}" + (f": {request.note}" if request.note else "")
-        run = intake.launch([request.doc_id], by=by, origin="button", note=note[:500])
+        run = intake.launch([request.doc_id], by=by, speed=options.speed(), origin="button", note=note[:500])
         CrawlRequest.objects.filter(pk=request.pk).update(run_id=run.pk)
     audit.record("answer", request, f"Launched the requested crawl of {request.title}", document_id=request.doc_id)
     schedules.begin(run, timezone.now())

@@ -50,6 +50,12 @@ def pause(run: Run, by: str) -> None:
     Run.objects.filter(pk=run.pk).update(state=State.PAUSED)
 
 
+def hold(run: Run, by: str) -> None:
+    """Paused by the house: a run that has not begun goes on waiting, for other reasons."""
+    pause(run, by)
+    Run.objects.filter(pk=run.pk, started_at=None).update(state=State.WAITING)
+
+
 def resume(run: Run, by: str) -> None:
     _order(run, "", by, "Resumed", allowed=(PAUSE,))
     # Documents that were paused one by one stay so.

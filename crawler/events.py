@@ -9,15 +9,18 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from django.db.models import Q
+from django.db.models import Count, Max, Q
 from django.urls import reverse
 
 from clearinghouse import env
 from clearinghouse.access.templatetags.pieces import plural
 
+from .control import PAUSE
+from .findings.values import WARN
 from .instances import INTERRUPTED
+from .message_queue import CLAIMABLE
 from .models import OPEN_STATES, CrawlRequest, Event, Excursion, Finding, Instance, Propagation, Run, State
-from .queries.findings import undiagnosed_of
+from .queries.findings import needing, undiagnosed_of
 
 SILENT = timedelta(minutes=3)
 DISK_PERCENT = 85
@@ -27,27 +30,36 @@ AT_ONCE = 500
 
 class Kind(NamedTuple):
     label: str
-    why: str  # "You are told because …"
-    administrators: bool = False  # nobody else is told
+    why: str  # "when …", for the list of what one can be told
+    person: str = ""  # "You are told because …", for who it is about
+    owner: str = ""  # for who edits the document
+    administrators: bool = False  # nobody else is told, but for who was granted the same
 
+
+LAUNCHED, ADMINISTERS = "you launched this run", "you administer this house"
+MAY_LAUNCH, ASSIGNED = "you may launch crawls of this document", "the document is assigned to you"
 
 EVENTS = {
-    "run_finished": Kind("Run finished", "you launched this run, or it has findings in a document of yours"),
-    "run_failed": Kind("Run failed", "you launched this run, or a document of yours is in it"),
-    "interrupted": Kind("Run interrupted twice", "you launched this run"),
-    "page_limit": Kind("Page limit reached first time", "the document is assigned to you"),
-    "failing": Kind("Crawl point failing 3 times", "the document is assigned to you"),
-    "request": Kind("Crawl requested", "you may launch crawls", True),
-    "answered": Kind("Request answered", "you requested this crawl"),
-    "propagation": Kind("Propagation finished or failed", "you propagate results", True),
-    "silent": Kind("No worker reports", "you administer this house", True),
-    "disk": Kind("Disk nearly full", "you administer this house", True),
-}
+    "run_finished": Kind("Run finished", "you launched this run, or it has findings in a document of yours",
+                         LAUNCHED, "it has findings in a document of yours"),
+    "run_failed": Kind("Run failed", "you launched this run, or a document of yours is in it",
+                       LAUNCHED, "a document of yours is in it"),
+    "interrupted": Kind("Run interrupted twice", "you launched this run, or administer this house", LAUNCHED),
+    "page_limit": Kind("Page limit reached first time", ASSIGNED, owner=ASSIGNED),
+    "failing": Kind("Crawl point failing 3 times", ASSIGNED, owner=ASSIGNED),
+    "request": Kind("Crawl requested", "you may launch crawls", administrators=True),
+    "answered": Kind("Request answered", "you requested this crawl", "you requested this crawl"),
+    "propagation": Kind("Propagation finished or failed", "you propagate results", "you asked for this propagation",
+                        administrators=True),
+    "silent": Kind("No worker reports", ADMINISTERS, administrators=True),
+    "disk": Kind("Disk nearly full", ADMINISTERS, administrators=True),
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
 class Happened:
-    """Something people are told of. `people` are user names, `owners_of` documents, `administrators` all of them."""
+    """Something people are told of: `people` are user names, `owners_of` documents and who edits them, `launchers_of`
+    a document and who may launch its crawl, `administrators` all of them."""
 
     key: str
     event: str
@@ -56,6 +68,7 @@ class Happened:
     link: str
     people: tuple[str, ...] = ()
     owners_of: frozenset[int] = field(default_factory=frozenset)
+    launchers_of: int | None = None
     administrators: bool = False
     run_id: int | None = None
     doc_id: int | None = None
@@ -79,7 +92,7 @@ def _runs(then: datetime, now: datetime) -> Iterator[Happened]:
         failed = run.state == State.FAILED
         docs = set(Excursion.objects.filter(run=run).values_list("doc_id", flat=True)) if failed else _to_review(run)
         word = State(run.state).label.lower()
-        found = Finding.objects.filter(run_id=run.pk, state=Finding.State.OPEN, weight__gte=2).count()
+        found = needing(run.pk, None).count()
         attention = f": {plural(found, 'finding needs,findings need')} attention" if found else ""
         yield Happened(
             f"run:{run.pk}:ended", "run_failed" if failed else "run_finished", run.finished_at,
@@ -89,26 +102,28 @@ def _runs(then: datetime, now: datetime) -> Iterator[Happened]:
 
 
 def _to_review(run: Run) -> set[int]:
-    rows = Finding.objects.filter(run_id=run.pk, state=Finding.State.OPEN, weight__gte=2)
-    return set(rows.values_list("doc_id", flat=True))
+    return set(needing(run.pk, None).order_by().values_list("doc_id", flat=True))
 
 
 def _interrupted(then: datetime) -> Iterator[Happened]:
     """Two instances of a run died: the second time is worth a word."""
-    dead = Instance.objects.filter(alive=False, seen_at__gte=then, run__state__in=(State.INTERRUPTED, State.RUNNING))
-    for run in Run.objects.filter(pk__in=dead.values("run_id")).order_by("id")[:AT_ONCE]:
-        times = Event.objects.filter(run=run, kind=INTERRUPTED, doc_id=None).count()
-        if times >= 2:
-            yield Happened(
-                f"run:{run.pk}:interrupted", "interrupted", run.started_at or run.created_at,
-                f"Run {run.pk} was interrupted {times} times; it continues by itself", reverse("run", args=[run.pk]),
-                (run.requested_by,), administrators=True, run_id=run.pk,
-            )  # fmt: skip
+    deaths = Event.objects.filter(kind=INTERRUPTED, doc_id=None)
+    lately = deaths.filter(at__gte=then, run__state=State.RUNNING).values("run_id")
+    counted = deaths.filter(run_id__in=lately).values("run_id", "run__requested_by").order_by("run_id")
+    for one in counted.annotate(times=Count("id"), last=Max("at")).filter(times__gte=2)[:AT_ONCE]:
+        run_id, times = one["run_id"], one["times"]
+        yield Happened(
+            f"run:{run_id}:interrupted", "interrupted", one["last"],
+            f"Run {run_id} was interrupted {times} times; it continues by itself", reverse("run", args=[run_id]),
+            (one["run__requested_by"],), administrators=True, run_id=run_id,
+        )  # fmt: skip
 
 
 def _findings(then: datetime) -> Iterator[Happened]:
     rows = Finding.objects.filter(excursion__diagnosis__at__gte=then).select_related("excursion")
-    rows = rows.filter(Q(rule="page_limit") | Q(rule="start_failed")).defer("excursion__snapshot", "excursion__tallies")
+    rows = rows.filter(Q(rule="page_limit", weight__gte=WARN) | Q(rule="start_failed")).defer(
+        "excursion__snapshot", "excursion__tallies"
+    )
     for row in rows.order_by("id")[:AT_ONCE]:
         failing = row.rule == "start_failed"
         if failing and not any("active" in fix.get("change", {}) for fix in row.fixes):
@@ -135,7 +150,7 @@ def _requests(then: datetime) -> Iterator[Happened]:
         said = f": {one.note}" if one.note else ""
         yield Happened(
             f"request:{one.pk}", "request", one.asked_at, f"{one.asked_by} requests a crawl of {one.title}{said}", "/",
-            administrators=True, doc_id=one.doc_id,
+            launchers_of=one.doc_id, administrators=True, doc_id=one.doc_id,
         )  # fmt: skip
     for one in CrawlRequest.objects.filter(answered_at__gte=then).order_by("id")[:AT_ONCE]:
         word = "was launched" if one.state == CrawlRequest.State.LAUNCHED else "was declined"
@@ -160,9 +175,7 @@ def _propagations(then: datetime) -> Iterator[Happened]:
 
 
 def _trouble(now: datetime) -> Iterator[Happened]:
-    waiting = Run.objects.filter(state__in=(State.WAITING, State.INTERRUPTED), control="", created_at__lt=now - SILENT)
-    alive = Instance.objects.filter(alive=True, seen_at__gte=now - SILENT)
-    if waiting.filter(driver=None).exists() and not alive.exists():
+    if _deserted(now - SILENT):
         sentence = f"No worker has reported for {SILENT.seconds // 60} minutes. Crawls wait."
         yield Happened(f"silent:{now:%Y-%m-%d}", "silent", now, sentence, reverse("crawls"), administrators=True)
     disk = shutil.disk_usage(env.var())
@@ -171,3 +184,12 @@ def _trouble(now: datetime) -> Iterator[Happened]:
         yield Happened(
             f"disk:{now:%Y-%m-%d}", "disk", now, f"The disk is {used}% full.", reverse("crawls"), administrators=True
         )
+
+
+def _deserted(then: datetime) -> bool:
+    """Whether documents have waited for a worker since `then`, served before or not, and none has reported."""
+    asked = Run.objects.filter(state__in=OPEN_STATES, driver=None, created_at__lt=then).exclude(control=PAUSE)
+    wanting = asked.filter(excursions__unfinished=True, excursions__state__in=CLAIMABLE)
+    drivers = Run.objects.filter(driver__isnull=False).values("driver")
+    workers = Instance.objects.filter(kind="crawl", seen_at__gte=then).exclude(pk__in=drivers)
+    return wanting.exists() and not workers.exists()

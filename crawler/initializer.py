@@ -20,7 +20,7 @@ def initialize(run: Run) -> None:
     for part in sql.chunks(list(closed.values_list("id", flat=True)), OPENED_AT_ONCE):
         open_queues(part)
     changed = Run.objects.filter(pk=run.pk, initialized=False).update(initialized=True, started_at=timezone.now())
-    Run.objects.filter(pk=run.pk, state=State.WAITING).update(state=State.RUNNING)
+    Run.objects.filter(pk=run.pk, state=State.WAITING).exclude(control=control.PAUSE).update(state=State.RUNNING)
     run.refresh_from_db()
     if changed:
         control.note(run.pk, "initialize", f"Opened {run.excursions.count()} message queues")

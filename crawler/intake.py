@@ -11,6 +11,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
+from clearinghouse import __version__
 from clearinghouse.databases import WEBCRAWL
 from clearinghouse.library.models import Document
 from crawlpoints.models import CrawlPoint, CrawlPointLink, ExcludeUrl
@@ -19,6 +20,7 @@ from .control import note
 from .errors import AllBusy, NothingToCrawl
 from .models import Excursion, Instance, Run
 from .narrowing import Choice, Chosen, narrowed, said
+from .speeds import SPEEDS
 from .values import PointSettings, Snapshot
 
 EVERYTHING = Choice()
@@ -93,13 +95,20 @@ def _created(chosen: dict[int, Chosen], documents: dict[int, Document], *, by: s
         busy = _busy(list(chosen))
         if len(busy) == len(chosen):
             raise AllBusy("All chosen documents are in an unfinished run. Wait for it, or stop it.")
-        run = Run.objects.create(requested_by=by, created_at=timezone.now(), left_out=sorted(busy), **options)
+        options |= {"left_out": sorted(busy), "used": _used(options["speed"])}
+        run = Run.objects.create(requested_by=by, created_at=timezone.now(), **options)
         free = {doc_id: one for doc_id, one in sorted(chosen.items()) if doc_id not in busy}
         Excursion.objects.bulk_create(_excursion(run, documents[doc_id], one) for doc_id, one in free.items())
         part = said(one.part for one in free.values())
         told = f"Launched by {by} over {len(free)} documents, speed {run.speed}"
         note(run.pk, "launch", f"{told}; {part}" if part else told)
     return run
+
+
+def _used(speed: str) -> dict[str, object]:
+    """What a launch uses besides the settings of the documents; the numbers of a speed are a setting of the house."""
+    pause, connections = SPEEDS.get(speed, (0.0, 0))
+    return {"version": __version__, "speed": speed, "pause": pause, "connections": connections}
 
 
 def _excursion(run: Run, document: Document, chosen: Chosen) -> Excursion:

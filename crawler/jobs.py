@@ -12,6 +12,7 @@ from clearinghouse import queues
 from clearinghouse.records import acting_as
 
 from . import surroundings
+from .control import PAUSE
 from .errors import CrawlerError
 from .initializer import initialize as open_queues
 from .instance import Crawl
@@ -19,7 +20,7 @@ from .models import OPEN_STATES, Run
 
 
 def initialize(run_id: int) -> None:
-    run = Run.objects.filter(pk=run_id, state__in=OPEN_STATES).first()
+    run = Run.objects.filter(pk=run_id, state__in=OPEN_STATES).exclude(control=PAUSE).first()
     if run:
         open_queues(run)
         queues.ring(queues.CRAWL, "crawler.jobs.serve", run_id)

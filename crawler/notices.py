@@ -5,6 +5,7 @@ Does not: send (telling, webhooks). Called by: the tick, the notices screens.
 
 from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
+from typing import NamedTuple
 
 from django.conf import settings
 from django.contrib.auth import get_user_model
@@ -15,11 +16,12 @@ from django.utils import timezone
 from clearinghouse import queues
 from clearinghouse.access import options
 from clearinghouse.access.models import Role
+from clearinghouse.access.policies import Action, may
 from clearinghouse.addresses import Refusal
 from clearinghouse.addresses.parse import parse
 from clearinghouse.audit import services as audit
 from clearinghouse.databases import WEBCRAWL
-from clearinghouse.library.models import Assignment, Project, Sheet
+from clearinghouse.library.models import Assignment, Document, Project, Sheet
 
 from . import events, telling, webhooks
 from .events import EVENTS, Happened
@@ -69,11 +71,12 @@ def _write(one: Happened) -> bool:
                 run_id=one.run_id, doc_id=one.doc_id,
             )  # fmt: skip
             rows = []
-            for person, has_mail in people.items():
+            for person, told in people.items():
                 how = wishes.get((person, one.event), common)
                 if how != Wish.How.MUTE:
-                    mail = _MAIL.get(Wish.How(how), Delivery.Mail.NONE) if has_mail and mailing else Delivery.Mail.NONE
-                    rows.append(Delivery(notice=notice, person_id=person, because=EVENTS[one.event].why, mail=mail))
+                    by_mail = told.has_mail and mailing
+                    mail = _MAIL.get(Wish.How(how), Delivery.Mail.NONE) if by_mail else Delivery.Mail.NONE
+                    rows.append(Delivery(notice=notice, person_id=person, because=told.because, mail=mail))
             Delivery.objects.bulk_create(rows)
             hooks = Webhook.objects.filter(project_id__in=_projects(one), active=True)
             WebhookCall.objects.bulk_create([WebhookCall(webhook=hook, notice=notice) for hook in hooks])
@@ -82,14 +85,37 @@ def _write(one: Happened) -> bool:
     return True
 
 
-def recipients(one: Happened) -> dict[int, bool]:
-    """Everybody who is told, by id; whether a mail address is known."""
-    owners = Assignment.objects.filter(document__in=one.owners_of).values("person_id")
-    wanted = Q(username__in=one.people) | Q(pk__in=owners)
+class Told(NamedTuple):
+    because: str
+    has_mail: bool
+
+
+def recipients(one: Happened) -> dict[int, Told]:
+    """Everybody who is told, by id, and why it is this person."""
+    owners = set(Assignment.objects.filter(document__in=one.owners_of).values_list("person_id", flat=True))
+    launchers = _launchers(one.launchers_of) if one.launchers_of is not None else set()
+    wanted = Q(username__in=one.people) | Q(pk__in=owners | launchers)
     if one.administrators:
         wanted |= Q(is_superuser=True) | Q(person__role=Role.ADMINISTRATOR)
     people = get_user_model().objects.filter(wanted, is_active=True).distinct()
-    return {pk: bool(mail) for pk, mail in people.values_list("pk", "email")}
+    kind = EVENTS[one.event]
+
+    def because(pk: int, name: str) -> str:
+        if name in one.people:
+            return kind.person
+        return kind.owner if pk in owners else events.MAY_LAUNCH if pk in launchers else events.ADMINISTERS
+
+    return {pk: Told(because(pk, name), bool(mail)) for pk, name, mail in people.values_list("pk", "username", "email")}
+
+
+def _launchers(doc_id: int) -> set[int]:
+    """Who may launch a crawl of this document, besides those who may launch all."""
+    document = Document.objects.filter(pk=doc_id).first()
+    if document is None:
+        return set()
+    near = Q(assignments__document=document) | Q(person__projects__sheets__document=document)
+    people = get_user_model().objects.filter(near, is_active=True).distinct()
+    return {user.pk for user in people if may(user, Action.LAUNCH, document)}
 
 
 def _projects(one: Happened) -> set[int]:

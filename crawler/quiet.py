@@ -49,6 +49,14 @@ def silence(now: datetime) -> Silence | None:
     return None
 
 
+def held_by(reason: str, why: Silence | None) -> str:
+    """What holds a run back, in words: "quiet hours until 19:00"; empty for a run that is not held."""
+    if not reason:
+        return ""
+    until = timezone.localtime(why.until) if why and why.until and reason == QUIET else None
+    return f"{NAMES[reason]} until {until:%H:%M}" if until else NAMES[reason]
+
+
 def next_quiet(now: datetime) -> datetime | None:
     """When the next quiet hours begin; None where there are none, or while they last."""
     settings, zone = week(), timezone.get_default_timezone_name()
@@ -101,7 +109,7 @@ def _hold(run: Run, reason: str, now: datetime) -> None:
         if not new:
             return
         try:
-            control.pause(run, NAMES[reason])
+            control.hold(run, NAMES[reason])
         except WrongMoment:
             Hold.objects.filter(run=run).delete()  # it ended, or was asked something else, meanwhile
 

@@ -22,6 +22,7 @@ from .models import Every, Excursion, Run, Schedule
 from .narrowing import Choice
 from .policy.timetable import Rule, next_start
 from .queries.viewed import documents_in
+from .values import OWN_MAXIMUM
 
 ALL, PROJECT, VIEW, CHOSEN, POINT = "all", "project", "view", "chosen", "point"
 AT_ONCE = 20
@@ -138,6 +139,8 @@ def launch(doc_ids: list[int] | None, *, max_pages: int = 0, **options: Any) -> 
         run = intake.launch(doc_ids, **options)
         if max_pages:
             _limit(Excursion.objects.filter(run=run), max_pages)
+            run.used |= {"max_pages": max_pages}
+            run.save(update_fields=["used"])
             control.note(run.pk, "limit", f"At most {max_pages:,} pages for each crawl point in this run")
     return run
 
@@ -146,7 +149,8 @@ def _limit(excursions: Iterable[Excursion], max_pages: int) -> None:
     changed = []
     for excursion in excursions:
         for point in excursion.snapshot["points"]:
-            point["max_pages"] = min(point["max_pages"] or max_pages, max_pages)
+            own = point["max_pages"]
+            point |= {"max_pages": min(own or max_pages, max_pages), OWN_MAXIMUM: own}
         changed.append(excursion)
     Excursion.objects.bulk_update(changed, ["snapshot"], batch_size=200)
 

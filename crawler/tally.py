@@ -14,12 +14,13 @@ class Tally:
     def __init__(self, excursion: Excursion) -> None:
         self.outcomes = Counter({outcome: getattr(excursion, outcome) for outcome in OUTCOMES})
         self.bytes = excursion.bytes
-        kept: dict[str, dict[str, Any]] = excursion.tallies
+        kept: dict[str, Any] = excursion.tallies
         self.reasons = Counter(kept.get("reason", {}))
         self.status = Counter(kept.get("status", {}))
         self.types = Counter(kept.get("type", {}))
         self.done = Counter({depth: pair[0] for depth, pair in kept.get("depth", {}).items()})
         self.waiting = Counter({depth: pair[1] for depth, pair in kept.get("depth", {}).items()})
+        self.slow_down: int = kept.get("slow_down", 0)  # answers 429 and 503, also those that were asked again
         self.points: dict[str, dict[str, int]] = kept.get("point", {})
 
     def found(self, depth: int) -> None:
@@ -68,13 +69,15 @@ class Tally:
 
     def columns(self) -> dict[str, Any]:
         depths = sorted({*self.done, *self.waiting}, key=int)
-        tallies = {
+        tallies: dict[str, Any] = {
             "reason": _positive(self.reasons),
             "status": _positive(self.status),
             "type": _positive(self.types),
             "depth": {d: [self.done[d], self.waiting[d]] for d in depths if self.done[d] or self.waiting[d]},
             "point": self.points,
         }
+        if self.slow_down:
+            tallies["slow_down"] = self.slow_down
         outcomes = {outcome: self.outcomes[outcome] for outcome in OUTCOMES}
         return {**outcomes, "found": sum(outcomes.values()), "bytes": self.bytes, "tallies": tallies}
 

@@ -14,7 +14,7 @@ from clearinghouse.addresses import Refusal
 from clearinghouse.addresses.parse import parse, resolve
 
 from . import results
-from .answers import PAGE, REDIRECTS, RETRY, heard, hopeless, silent
+from .answers import PAGE, REDIRECTS, RETRY, SLOW_DOWN, heard, hopeless, silent
 from .attention import Attention
 from .crashes import trace_of
 from .credentials import Keys
@@ -253,6 +253,7 @@ class Traffic:
         if fetched.request.credentials is not None:
             self._judge_key(queue.owner(item), fetched)
         queue.take_cookies(item, fetched.headers)
+        queue.tally.slow_down += fetched.status in SLOW_DOWN
         answer = self.reader.read(queue, item, fetched)
         if answer.kind == PAGE:
             self._parse(queue, item, fetched)

@@ -97,6 +97,9 @@ class PointSettings:
     ignore_robots: bool = False
 
 
+OWN_MAXIMUM = "own_max_pages"  # beside a point of a stored snapshot: what it says itself, where the run allows less
+
+
 @dataclass(frozen=True, slots=True)
 class Snapshot:
     """The settings of one document as a run uses them."""

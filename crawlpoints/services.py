@@ -123,12 +123,12 @@ def set_active(points: Sequence[CrawlPoint], active: bool) -> int:
     return len(changed)
 
 
-def add_exclude_url(document: Document, pattern: str) -> ExcludeUrl:
-    """Raises Invalid({"pattern": …})."""
+def add_exclude_url(document: Document, pattern: str, note: str = "") -> ExcludeUrl:
+    """`note`, for the audit, says why. Raises Invalid({"pattern": …})."""
     text = checks.check_exclude(pattern, neighbours_of(document), patterns_of(document))
     try:
         with transaction.atomic():
-            return _add_exclude(document, text)
+            return _add_exclude(document, text, note)
     except IntegrityError:
         raise Invalid({"pattern": ["This exclude URL is already in the list"]}) from None
 
@@ -217,9 +217,10 @@ def _set_excludes(document: Document, clean: Mapping[str, Any], values: Mapping[
             delete_exclude_url(existing[pattern])
 
 
-def _add_exclude(document: Document, pattern: str) -> ExcludeUrl:
+def _add_exclude(document: Document, pattern: str, note: str = "") -> ExcludeUrl:
     exclude = ExcludeUrl.objects.create(document=document, pattern=pattern, key=exclude_key(document.pk, pattern))
-    _record("add", exclude, f"Added exclude URL {pattern}", document.pk, after={"pattern": pattern})
+    after = {"pattern": pattern} | ({"note": note} if note else {})
+    _record("add", exclude, f"Added exclude URL {pattern}" + (f": {note}" if note else ""), document.pk, after=after)
     return exclude
 
 

@@ -6,11 +6,13 @@
   const IDLE = 120_000;
   const SLOW = 15_000;
   const TROUBLE = 30_000;
+  const POLLS = new Set(["live-poll", "log-poll"]);
   let touched = Date.now();
   let asked = 0;
   let trouble = false;
 
-  const isPoll = (event) => event.detail.elt?.id === "live-poll" || event.detail.elt?.id === "log-poll";
+  // Of events about an answer, `elt` is what it is put into; who asked stands in the request.
+  const isPoll = ({ detail }) => POLLS.has((detail.requestConfig?.elt ?? detail.elt)?.id);
 
   for (const kind of ["pointerdown", "pointermove", "keydown", "scroll"]) {
     addEventListener(kind, () => { touched = Date.now(); }, { passive: true });
@@ -26,7 +28,7 @@
 
   /* ---- trouble is said beside the numbers, once, and taken back ---- */
   document.addEventListener("htmx:beforeSwap", (event) => {
-    if (!isPoll(event) || !trouble) return;
+    if (!isPoll(event) || !trouble || event.detail.isError) return;
     trouble = false;
     document.getElementById("live-trouble")?.remove();
   });
@@ -34,16 +36,16 @@
   function failed(event) {
     if (!isPoll(event)) return;
     event.stopImmediatePropagation();
-    const place = document.getElementById("live-say");
-    if (trouble || !place) return;
+    if (trouble) return;
     trouble = true;
+    const place = document.getElementById("live-say") || document.getElementById("status");
     const box = document.createElement("div");
     box.className = "notice warn";
     box.id = "live-trouble";
     const line = document.createElement("p");
     line.textContent = "Updates paused, retrying";
     box.append(line);
-    place.replaceChildren(box);
+    place?.append(box);
   }
 
   for (const kind of ["htmx:responseError", "htmx:sendError", "htmx:timeout"]) {
@@ -53,7 +55,10 @@
   /* ---- morph: the same element stays, only what differs is changed ---- */
   function morph(old, fresh) {
     if (old.isEqualNode(fresh)) return;
-    for (const { name } of [...old.attributes]) if (!fresh.hasAttribute(name)) old.removeAttribute(name);
+    const keeps = old.nodeName === "DETAILS" ? "open" : "";  // an open menu stays open
+    for (const { name } of [...old.attributes]) {
+      if (name !== keeps && !fresh.hasAttribute(name)) old.removeAttribute(name);
+    }
     for (const { name, value } of fresh.attributes) if (old.getAttribute(name) !== value) old.setAttribute(name, value);
     const before = [...old.childNodes];
     const after = [...fresh.childNodes];
@@ -73,7 +78,7 @@
     const { target, fragment } = event.detail;
     const fresh = fragment?.firstElementChild || fragment;
     // The poll itself must be made anew: its address is what htmx has to learn.
-    if (!(fresh instanceof Element) || target.id === "live-poll" || target.id !== fresh.id) return;
+    if (!(fresh instanceof Element) || POLLS.has(target.id) || target.id !== fresh.id) return;
     event.detail.shouldSwap = false;
     fresh.removeAttribute("hx-swap-oob");
     morph(target, fresh);

@@ -4,14 +4,15 @@ Doing it again changes nothing; doing it twice at once writes once. Called by: t
 """
 
 from collections import Counter
+from collections.abc import Iterator
 from statistics import median
+from typing import Any
 
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from clearinghouse.databases import WEBCRAWL
 from clearinghouse.digests import digest_of
-from clearinghouse.published.types import PDF
 
 from ..models import (
     OPEN_STATES,
@@ -25,8 +26,9 @@ from ..models import (
     State,
 )
 from ..queries import findings as read
+from ..queries.alike import unread_pdfs
 from ..sql import chunks
-from ..values import CRAWLED, FAILED, SKIPPED, UNCHANGED, Snapshot
+from ..values import CRAWLED, FAILED, OWN_MAXIMUM, SKIPPED, UNCHANGED, Snapshot
 from .figures import MOST_FOLDERS, Figures, alike, repeated
 from .rules import advice, links_inside, look
 from .values import Facts, Found, Start
@@ -79,16 +81,26 @@ def _facts(excursion: Excursion, figures: Figures) -> Facts:
         failed=excursion.failed,
         fetched=pages + excursion.redirected + excursion.failed,
         reasons=Counter((excursion.tallies or {}).get("reason", {})),
+        slow_down=(excursion.tallies or {}).get("slow_down", 0),
         throttled=figures.throttled,
         speed=excursion.run.speed,
         starts=tuple(_starts(excursion, snapshot)),
         cut=figures.cut,
+        of_the_run=frozenset(_limited_by_the_run(excursion.snapshot)),
         deep=figures.deep,
         alike=tuple(alike(contents)),
-        dated=figures.dated,
+        dated=figures.dated.total(),
+        calendar=max(figures.dated.items(), key=lambda item: item[1], default=("", 0)),
         same_text=repeated(digest for _, digest in contents),
-        unread=read.unread_pdfs(excursion, PDF),
+        unread=unread_pdfs(excursion).count(),
+        only_page=read.only_page(excursion) if pages == 1 else None,
     )
+
+
+def _limited_by_the_run(snapshot: dict[str, Any]) -> Iterator[int]:
+    for point in snapshot["points"]:
+        if point.get(OWN_MAXIMUM, point.get("max_pages")) != point.get("max_pages"):
+            yield point["id"]
 
 
 def _starts(excursion: Excursion, snapshot: Snapshot) -> list[Start]:

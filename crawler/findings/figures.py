@@ -121,7 +121,7 @@ class Figures:
     cut: Counter[int] = field(default_factory=Counter)
     deep: Counter[int] = field(default_factory=Counter)
     throttled: int = 0
-    dated: int = 0
+    dated: Counter[str] = field(default_factory=Counter)  # addresses that name a day, by what they begin with
     stored_bytes: int = 0
 
     def add(self, line: Line) -> None:
@@ -143,7 +143,15 @@ class Figures:
             site.new += 1
         if line.outcome not in (FAILED, REDIRECTED):
             self.stored_bytes += line.size
-            self.dated += bool(_DATED.search(line.url))
+            self._dated(line.url)
+
+    def _dated(self, url: str) -> None:
+        match = _DATED.search(url)
+        if match:
+            before = url[: match.start()]
+            beginning = before[: max(before.rfind("/"), before.rfind("?")) + 1]
+            few = len(self.dated) < MOST_FOLDERS or beginning in self.dated
+            self.dated[beginning if few else ""] += 1
 
     def _folder(self, line: Line) -> None:
         site, folder = folders_of(line.url)
@@ -223,6 +231,6 @@ def _same(families: Iterable[list[bytes]]) -> int:
 
 
 def repeated(digests: Iterable[bytes]) -> int:
-    """Pages beyond the first of each content."""
+    """Pages whose content another page has too."""
     counts = Counter(digests)
-    return sum(count - 1 for count in counts.values())
+    return sum(count for count in counts.values() if count > 1)

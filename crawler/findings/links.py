@@ -12,7 +12,7 @@ from django.utils.http import urlencode
 
 from ..models import Advice, Finding
 from ..queries.findings import newest_findings
-from .values import CHANGES, ERRORS, LAUNCH, PAGES, POINT, STOP, URLS, WARN, Fix
+from .values import CHANGES, ERRORS, LAUNCH, PAGE, PAGES, POINT, STOP, URLS, WARN, Fix
 
 RULES = {
     "start_failed": "Start page failed",
@@ -86,6 +86,8 @@ def _url(one: Finding, fix: Fix, may_edit: bool, may_launch: bool) -> str:
     """Where a link of a finding leads; empty when it is not for this person."""
     if fix.to == LAUNCH:
         return f"{reverse('launch')}?{urlencode({'doc': one.doc_id, **fix.query})}" if may_launch else ""
+    if fix.to == PAGE:
+        return reverse("run-page", args=[one.run_id, fix.query["row"]])
     if fix.to in (URLS, PAGES, ERRORS, CHANGES):
         return f"{reverse('run-tab', args=[one.run_id, fix.to])}?{urlencode({'doc': one.doc_id, **fix.query})}"
     if not may_edit:

@@ -12,6 +12,7 @@ from .values import (
     ERRORS,
     INFO,
     LAUNCH,
+    PAGE,
     PAGES,
     POINT,
     POINTS,
@@ -29,6 +30,7 @@ DROP = 0.8  # of the pages of the crawl before
 MANY_DEEP = 10
 MANY_DATED = 100
 MANY_SAME = 5
+MANY_TIMES = 5  # that a site asked to slow down
 FAILING_RUNS = 3
 _EVERY = 100  # limits are offered in round hundreds
 _PASSING = {"dns_failed", "connect_failed", "timeout", "too_slow", "cut_short", "http_5xx", "robots_unavailable"}
@@ -110,13 +112,17 @@ def only_start(facts: Facts) -> Iterator[Found]:
 def tiny(facts: Facts) -> Iterator[Found]:
     if facts.pages and facts.bytes < FEW_BYTES:
         sentence = f"{plural(facts.bytes, 'byte was,bytes were')} stored."
-        yield Found("tiny", WARN, sentence, "", (Fix("Open the page" if facts.pages == 1 else "Pages", PAGES),))
+        page = Fix("Open the page", PAGE, {"row": facts.only_page}) if facts.only_page else Fix("Show the pages", PAGES)
+        yield Found("tiny", WARN, sentence, "", (page,))
 
 
 def page_limit(facts: Facts) -> Iterator[Found]:
     for start in facts.starts:
         point, waiting = start.point, facts.cut.get(start.point.id, 0)
         if not waiting or not point.max_pages:
+            continue
+        if point.id in facts.of_the_run:  # its own maximum is not to blame, and "raising" it might lower it
+            yield _run_limit(point, waiting)
             continue
         limit = ceil((point.max_pages + waiting) / _EVERY) * _EVERY
         sentence = (
@@ -125,6 +131,15 @@ def page_limit(facts: Facts) -> Iterator[Found]:
         )
         raised = Fix(f"Set limit to {number(limit)}", point_id=point.id, change={"max_pages": limit})
         yield Found("page_limit", WARN, sentence, str(point.id), (raised, _urls("page_limit", "Show them")))
+
+
+def _run_limit(point: PointSettings, waiting: int) -> Found:
+    pages = plural(point.max_pages, "page")
+    sentence = (
+        f"Stopped at the limit of {pages} which this run had for {point.url}; "
+        f"{plural(waiting, 'address was,addresses were')} waiting."
+    )
+    return Found("page_limit", INFO, sentence, str(point.id), (_urls("page_limit", "Show them"),))
 
 
 def depth_limit(facts: Facts) -> Iterator[Found]:
@@ -159,7 +174,16 @@ def trap(facts: Facts) -> Iterator[Found]:
         yield Found("trap", INFO, sentence, "", (_urls("trap_suspected", "Show them"),))
     if facts.dated >= MANY_DATED and facts.dated * 2 > facts.pages:
         sentence = f"{number(facts.dated)} addresses name a day or a month: a calendar may have no end."
-        yield Found("trap", WARN, sentence, "calendar", (Fix("Show the pages", PAGES, {"sort": "url"}),))
+        show = Fix("Show the pages", PAGES, {"site": facts.calendar[0]} if facts.calendar[0] else {"sort": "url"})
+        yield Found("trap", WARN, sentence, "calendar", (*_without_calendar(facts), show))
+
+
+def _without_calendar(facts: Facts) -> list[Fix]:
+    """Unless that would take a crawl point with it."""
+    beginning, count = facts.calendar
+    if not beginning or any(start.point.url.startswith(beginning) for start in facts.starts):
+        return []
+    return [Fix(f"Exclude {beginning}* ({number(count)} → 0)", exclude=f"{beginning}*")]
 
 
 def login_wall(facts: Facts) -> Iterator[Found]:
@@ -182,24 +206,27 @@ def robots(facts: Facts) -> Iterator[Found]:
 
 
 def throttled(facts: Facts) -> Iterator[Found]:
-    if not facts.throttled:
+    if facts.slow_down < MANY_TIMES and not facts.throttled:
         return
-    times = plural(facts.throttled, "address,addresses")
-    sentence = f"The site asked to slow down (429) until {times} failed; the run's speed was {facts.speed.title()}."
-    fix = Fix("Crawl it at speed Polite", LAUNCH, {"speed": "polite"})
-    yield Found("throttled", WARN, sentence, "", (fix, Fix("Show them", ERRORS, {"status": 4})))
+    times = plural(max(facts.slow_down, facts.throttled), "time")
+    failed = f" until {plural(facts.throttled, 'address,addresses')} failed" if facts.throttled else ""
+    speed = f"the run's speed was {facts.speed.title()}"
+    sentence = f"The site asked to slow down (429 or 503) {times}{failed}; {speed}."
+    fixes = [] if facts.speed == "polite" else [Fix("Crawl it at speed Polite", LAUNCH, {"speed": "polite"})]
+    fixes += [Fix("Show them", ERRORS, {"status": 429})] if facts.throttled else []
+    yield Found("throttled", WARN, sentence, "", tuple(fixes))
 
 
 def duplicates(facts: Facts) -> Iterator[Found]:
     if facts.same_text >= MANY_SAME:
         sentence = f"{number(facts.same_text)} pages have the same content as another page."
-        yield Found("duplicates", INFO, sentence, "", (Fix("Show the pages", PAGES, {"sort": "size"}),))
+        yield Found("duplicates", INFO, sentence, "", (Fix("Show groups", PAGES, {"only": "same"}),))
 
 
 def unread(facts: Facts) -> Iterator[Found]:
     if facts.unread:
         sentence = f"{plural(facts.unread, 'PDF file')} had no readable text (scanned?)."
-        yield Found("unread", INFO, sentence, "", (Fix("Show the PDF files", PAGES, {"q": ".pdf"}),))
+        yield Found("unread", INFO, sentence, "", (Fix("Show the PDF files", PAGES, {"only": "no_text"}),))
 
 
 def links_inside(point: PointSettings, addresses: Iterable[str]) -> int:

@@ -11,6 +11,7 @@ STOP, WARN, INFO = 3, 2, 1
 
 # Where a link of a finding leads; the screens know the addresses.
 URLS, PAGES, ERRORS, CHANGES, POINT, POINTS, LAUNCH = "urls", "pages", "errors", "changes", "point", "points", "launch"
+PAGE = "page"  # one stored page, by its ledger row
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,12 +79,16 @@ class Facts:
     failed: int = 0
     fetched: int = 0
     reasons: Counter[str] = field(default_factory=Counter)
-    throttled: int = 0  # answered 429 to the end
+    slow_down: int = 0  # answers 429 and 503, also those that were asked again
+    throttled: int = 0  # addresses answered 429 to the end
     speed: str = "polite"
     starts: tuple[Start, ...] = ()
     cut: Mapping[int, int] = field(default_factory=dict)  # crawl point: addresses beyond its maximum pages
+    of_the_run: frozenset[int] = frozenset()  # crawl points whose maximum was that of the run, less than their own
     deep: Mapping[int, int] = field(default_factory=dict)  # crawl point: addresses one click too deep
     alike: tuple[Alike, ...] = ()
     dated: int = 0  # stored addresses that name a day or a month
-    same_text: int = 0
+    calendar: tuple[str, int] = ("", 0)  # what most of them begin with, and how many do
+    same_text: int = 0  # pages whose content another page has too
     unread: int = 0  # PDF files without text
+    only_page: int | None = None  # the ledger row, when one page was stored

@@ -70,6 +70,7 @@ class Migration(migrations.Migration):
                 ('max_seconds', models.IntegerField(default=0)),
                 ('max_bytes', models.BigIntegerField(default=0)),
                 ('left_out', models.JSONField(default=list)),
+                ('used', models.JSONField(default=dict)),
                 ('initialized', models.BooleanField(default=False)),
                 ('created_at', models.DateTimeField()),
                 ('started_at', models.DateTimeField(null=True)),

@@ -18,6 +18,13 @@ class State(models.TextChoices):
 
 OPEN_STATES = (State.WAITING, State.RUNNING, State.PAUSED, State.INTERRUPTED, State.STOPPING)
 
+# What the label of an end does not say.
+ENDED_WORDS = {
+    State.STOPPED: "Stopped (kept)",
+    State.CANCELLED: "Cancelled (discarded)",
+    State.FAILED: "Failed (a fault of ours)",
+}
+
 
 class Run(models.Model):
     """One launch over some or all documents. Its counts are the sums over its excursions."""
@@ -33,6 +40,8 @@ class Run(models.Model):
     max_seconds = models.IntegerField(default=0)  # 0: no limit
     max_bytes = models.BigIntegerField(default=0)
     left_out = models.JSONField(default=list)  # documents that were in another unfinished run at launch
+    # What else held: {"version": …, "speed": …, "pause": …, "connections": …, "max_pages": …}
+    used = models.JSONField(default=dict)
     initialized = models.BooleanField(default=False)
     # A run of the command `crawl` gets no tickets while this process lives.
     driver = models.ForeignKey("Instance", models.SET_NULL, null=True, related_name="+")
@@ -90,6 +99,21 @@ class Excursion(models.Model):
 
     def __str__(self) -> str:
         return f"{self.title} in run {self.run_id}"
+
+    limits = ""  # which were met, in words, where a query read it
+
+    @property
+    def word(self) -> str:
+        """The state in words, where the label does not say all."""
+        if self.state == State.RUNNING and self.control == "pause":
+            return "Pausing"
+        if self.state == State.PAUSED and self.control == "pause":
+            return "Paused (this document only)"
+        if self.state == State.INTERRUPTED:
+            return "Interrupted, resuming"
+        if self.state == State.FINISHED_AT_LIMIT and self.limits:
+            return f"Finished at limit ({self.limits})"
+        return ENDED_WORDS.get(State(self.state), "")
 
     @property
     def queue_name(self) -> str:

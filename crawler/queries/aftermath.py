@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass
 
-from ..models import OPEN_STATES, Excursion, Finding, Run
+from ..models import OPEN_STATES, Excursion, Run
 from .changes import KEPT
 from .counts import Docs, Totals, excursions_of
-from .findings import counts_of
+from .findings import needing
 from .sites import new_pages
 
 
@@ -13,7 +13,7 @@ from .sites import new_pages
 class Aftermath:
     since: int | None = None  # the run before, over any of the same documents
     changed: int = 0  # pages
-    findings: int = 0  # still open
+    findings: int = 0  # still open, and worth a decision
 
 
 def aftermath_of(run: Run, docs: Docs, sums: Totals) -> Aftermath:
@@ -23,4 +23,4 @@ def aftermath_of(run: Run, docs: Docs, sums: Totals) -> Aftermath:
     before = Excursion.objects.filter(doc_id__in=doc_ids, run__lt=run.pk, state__in=KEPT, part="")
     since = before.order_by("-run_id").values_list("run_id", flat=True).first()
     changed = sums.crawled - new_pages(run, docs) if since is not None and sums.crawled else 0
-    return Aftermath(since, changed, counts_of(run.pk, docs)[Finding.State.OPEN.value])
+    return Aftermath(since, changed, needing(run.pk, docs).count())

@@ -11,13 +11,13 @@ from typing import Any
 from ..models import Excursion, FolderFigure, Run
 from ..values import CRAWLED, OUTCOMES, QUEUED, REASONS
 from .counts import Docs, excursions_of, tallies_of
-from .ledger import Filter, Row, Rows, rows_of
+from .ledger import Filter, Row, Rows, rows_of, statuses_of
 from .sites import fresh_by_document, live_excursions
 
 SORTED_UP_TO = 20_000  # more rows are not sorted for a page: the reader is told to choose fewer
 _FEW = 500
 # Filters that are narrower than any counter.
-_UNKNOWN = ("text", "fresh", "here", "ids", "point", "rule", "site")
+_UNKNOWN = ("text", "fresh", "here", "ids", "point", "rule", "site", "kind")
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,9 +123,9 @@ def _share_of(asked: Filter) -> Callable[[dict[str, Any]], tuple[int, int]]:
     if asked.reasons:
         return lambda stored: (sum(stored.get("reason", {}).get(code, 0) for code in asked.reasons), 0)
     if asked.status is not None:
-        first = str(asked.status)
+        first, last = statuses_of(asked.status)
         return lambda stored: (
-            sum(n for status, n in stored.get("status", {}).items() if len(status) == 3 and status[0] == first),
+            sum(n for status, n in stored.get("status", {}).items() if first <= int(status) <= last),
             0,
         )
     return lambda stored: tuple(stored.get("depth", {}).get(str(asked.depth), (0, 0)))

@@ -60,6 +60,7 @@ class Tallies:
     depths: dict[int, tuple[int, int]] = field(default_factory=dict)  # depth: (done, waiting)
     statuses: Counter[int] = field(default_factory=Counter)  # by class: 2, 3, 4, 5
     types: Counter[int] = field(default_factory=Counter)
+    codes: Counter[int] = field(default_factory=Counter)  # the exact statuses
 
     @property
     def skipped(self) -> dict[str, int]:
@@ -154,6 +155,7 @@ def tallies(run: Run, docs: Docs = None) -> Tallies:
     result = Tallies(Counter(reasons), {int(depth): counts for depth, counts in depths.items()})
     for status, n in statuses.items():
         result.statuses[int(status) // 100] += n
+        result.codes[int(status)] += n
     result.types.update({int(kind): n for kind, n in types.items()})
     return result
 

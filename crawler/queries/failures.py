@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 from urllib.parse import urlsplit
 
-from django.db.models import Max, Min, QuerySet
+from django.db.models import Max, Min, QuerySet, Sum
 
 from clearinghouse.digests import digest_of
 
@@ -15,7 +15,7 @@ from ..models import ErrorGroup, ErrorMark, Excursion, LedgerEntry, Run
 from ..values import FAILED, REASONS
 from .changes import KEPT
 from .counts import Docs, excursions_of
-from .ledger import Filter, Row, rows_of
+from .ledger import Filter
 from .reports import marks, seen
 
 # So many failed addresses of a run are looked at; a run with more has one trouble, not twenty thousand.
@@ -71,7 +71,12 @@ class Group:
 class Failures:
     groups: list[Group]  # largest first
     solved: list[Group]  # of the runs before, and not met in this one
-    complete: bool
+    grouped: int = 0  # addresses in the groups
+    failed: int = 0  # and in all: very many kinds, or very many addresses, are not grouped to the last one
+
+    @property
+    def complete(self) -> bool:
+        return self.grouped >= self.failed
 
 
 def pattern_of(url: str) -> tuple[str, str]:
@@ -100,7 +105,8 @@ def failures_of(run: Run, docs: Docs, asked: Filter) -> Failures:
     _judge(groups.values(), docs, run)
     for group in solved:
         group.state = SOLVED
-    return Failures(_largest(groups.values()), _largest(solved), len(rows) < MOST)
+    failed = excursions.aggregate(total=Sum("failed", default=0))["total"]
+    return Failures(_largest(groups.values()), _largest(solved), sum(one.count for one in groups.values()), failed)
 
 
 def _excursions(run: Run, docs: Docs, asked: Filter) -> QuerySet[Excursion]:
@@ -174,20 +180,3 @@ def seen_of(groups: Iterable[Group], docs: Docs) -> dict[bytes, tuple[datetime, 
 
 def _largest(groups: Iterable[Group]) -> list[Group]:
     return sorted(groups, key=lambda group: (-group.count, group.site, group.pattern, group.reason))
-
-
-class Chosen:
-    """The rows of a group as a list that can be counted and sliced: what a Paginator needs."""
-
-    def __init__(self, run: Run, docs: Docs, ids: Sequence[int]) -> None:
-        self._run, self._docs, self._ids = run, docs, list(ids)
-
-    def count(self) -> int:
-        return len(self._ids)
-
-    __len__ = count
-
-    def __getitem__(self, part: slice) -> list[Row]:
-        wanted = self._ids[part]
-        rows = rows_of(self._run, self._docs, Filter(outcomes=(FAILED,), ids=tuple(wanted)))
-        return rows[0 : len(wanted)]

@@ -12,6 +12,7 @@ from clearinghouse.digests import digest_of
 
 from ..extract import packed_addresses
 from ..findings.figures import Line
+from ..findings.values import WARN
 from ..models import OPEN_STATES, Excursion, Finding, LedgerEntry, PageVersion, State
 from ..sql import chunks
 from ..values import CRAWLED, UNCHANGED, PointSettings, Snapshot
@@ -72,10 +73,11 @@ def bytes_not_sent_again(excursion: Excursion) -> int:
     return stored.aggregate(total=Sum("size"))["total"] or 0
 
 
-def unread_pdfs(excursion: Excursion, pdf: int) -> int:
-    """PDF files of this run in which no text was found."""
-    rows = PageVersion.objects.filter(run_id=excursion.run_id, doc_id=excursion.doc_id, type_id=pdf)
-    return rows.filter(flags__contains="no_text").count()
+def only_page(excursion: Excursion) -> int | None:
+    """The ledger row of the one page that was stored; None when there are more, or none."""
+    rows = LedgerEntry.objects.filter(excursion=excursion, outcome__in=(CRAWLED, UNCHANGED))
+    ids = list(rows.values_list("id", flat=True)[:2])
+    return ids[0] if len(ids) == 1 else None
 
 
 def before(excursion: Excursion) -> tuple[int, int] | None:
@@ -129,6 +131,11 @@ def findings_of(run_id: int, docs: Docs, state: str = "") -> QuerySet[Finding]:
     rows = rows.filter(state=state) if state else rows
     undecided = Case(When(state=Finding.State.OPEN, then=Value(0)), default=Value(1))
     return _with_title(rows).order_by(undecided, "-weight", "id")
+
+
+def needing(run_id: int, docs: Docs) -> QuerySet[Finding]:
+    """Of a run, those that need attention: nobody decided about them, and they are more than a remark."""
+    return findings_of(run_id, docs, Finding.State.OPEN).filter(weight__gte=WARN)
 
 
 def counts_of(run_id: int, docs: Docs) -> Counter[str]:

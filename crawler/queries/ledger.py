@@ -4,10 +4,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
-from django.db.models import QuerySet, Value
+from django.db.models import Exists, OuterRef, QuerySet, Value
 from django.db.models.functions import Left, StrIndex, Substr
 
-from ..models import LedgerEntry, Message, MessageState, Run
+from ..models import LedgerEntry, Message, MessageState, PageVersion, Run
 from ..values import CRAWLED, OUTCOMES, QUEUED, REASONS, UNCHANGED
 from .counts import Docs, excursions_of
 
@@ -38,7 +38,8 @@ class Filter:
     doc_id: int | None = None
     text: str = ""
     depth: int | None = None
-    status: int | None = None  # the class: 2 for 200–299
+    kind: int | None = None  # the type of the page that is stored
+    status: int | None = None  # the class (2 for 200–299), or the exact one
     taken: bool = False  # only addresses that were once in the queue
     site: str = ""  # the beginning of the address, letter for letter: a site or a folder
     here: bool = False  # and not in a folder below
@@ -141,6 +142,24 @@ def iterated(run: Run, docs: Docs, asked: Filter) -> Iterator[Row]:
         yield _queued_row(values)
 
 
+class Chosen:
+    """These ledger rows, in this order, as a list that can be counted and sliced: what a Paginator needs."""
+
+    def __init__(self, run: Run, docs: Docs, ids: Iterable[int]) -> None:
+        self._run, self._docs, self._ids = run, docs, list(ids)
+
+    def count(self) -> int:
+        return len(self._ids)
+
+    __len__ = count
+
+    def __getitem__(self, part: slice) -> list[Row]:
+        wanted = self._ids[part]
+        rows = rows_of(self._run, self._docs, Filter(ids=tuple(wanted))).decided_rows(0, len(wanted))
+        known = {row.id: row for row in rows}
+        return [known[pk] for pk in wanted if pk in known]
+
+
 def found_urls(rows: Iterable[Row]) -> dict[tuple[int, bytes], str]:
     """The addresses of the pages on which these were found, one query."""
     rows = [row for row in rows if row.found_on]
@@ -158,11 +177,14 @@ def _decided(excursions: Any, asked: Filter) -> QuerySet[LedgerEntry]:
     elif asked.taken:
         rows = rows.filter(reason__in=_TAKEN_REASONS)
     if asked.status is not None:
-        rows = rows.filter(status__gte=asked.status * 100, status__lt=asked.status * 100 + 100)
+        first, last = statuses_of(asked.status)
+        rows = rows.filter(status__gte=first, status__lte=last)
     if asked.taken:
         rows = rows.filter(taken=True)
     if asked.ids:
         rows = rows.filter(pk__in=asked.ids)
+    if asked.kind is not None:
+        rows = rows.filter(Exists(PageVersion.objects.filter(pk=OuterRef("version_id"), type_id=asked.kind)))
     if asked.point is not None:
         rows = rows.filter(crawl_point_id=asked.point)
     if asked.rule:
@@ -174,6 +196,11 @@ def _decided(excursions: Any, asked: Filter) -> QuerySet[LedgerEntry]:
     if column is None:
         return rows.order_by("excursion_id", "outcome", "reason", "id")
     return rows.order_by(("-" if asked.sort.startswith("-") else "") + column, "id")
+
+
+def statuses_of(asked: int) -> tuple[int, int]:
+    """The first and the last: of a class, or of an exact one."""
+    return (asked, asked) if asked >= 100 else (asked * 100, asked * 100 + 99)
 
 
 def _possible_outcomes(asked: Filter) -> list[str]:
@@ -188,7 +215,8 @@ def _possible_outcomes(asked: Filter) -> list[str]:
 def _queued(excursions: Any, asked: Filter) -> QuerySet[Message]:
     rows = Message.objects.filter(excursion__in=excursions).exclude(state=MessageState.DONE)
     undecided = not asked.outcomes or QUEUED in asked.outcomes
-    decided_only = asked.reasons or asked.fresh or asked.rule or asked.point is not None or asked.status is not None
+    exact = (asked.point, asked.status, asked.kind)
+    decided_only = asked.reasons or asked.fresh or asked.rule or any(one is not None for one in exact)
     if not undecided or decided_only:
         return rows.none()
     return _narrowed(rows, asked).order_by("depth", "id")

@@ -9,7 +9,7 @@ from crawlpoints.models import CrawlPointLink
 
 from ..models import Schedule
 from ..schedules import ALL, CHOSEN, POINT, PROJECT, VIEW, doc_ids_of
-from .runs import latest_crawls
+from .runs import newest_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,9 @@ def documents_with_points() -> dict[int, int | None]:
 
 
 def pages_of(doc_ids: Iterable[int]) -> dict[int, int]:
-    return {doc_id: one.crawled + one.unchanged for doc_id, one in latest_crawls(list(doc_ids)).items()}
+    """Of their latest crawls."""
+    newest = newest_of(list(doc_ids)).values_list("doc_id", "crawled", "unchanged")
+    return {doc_id: crawled + unchanged for doc_id, crawled, unchanged in newest}
 
 
 def next_start_of(doc_id: int, project_id: int | None) -> datetime | None:

@@ -4,6 +4,7 @@ from django.db.models import Case, Count, F, IntegerField, Max, QuerySet, Value,
 
 from ..models import Event, Excursion, Hold, Instance, Run, State
 from .counts import Docs, excursions_of
+from .standing import limits_met
 
 ASKED = "asked"  # the kind of event with which people ask for what they may not do
 NOW, WAITING, FINISHED = "now", "waiting", "finished"
@@ -32,6 +33,12 @@ def counts_by_tab(docs: Docs) -> dict[str, int]:
     rows = visible_runs(docs).values_list("state").annotate(n=Count("id")).order_by()
     by_state = dict(rows)
     return {tab: sum(by_state.get(state, 0) for state in states) for tab, states in TABS.items()}
+
+
+def documents_before(run: Run) -> list[int]:
+    """The excursions of a run that wait, in the order in which they are taken."""
+    rows = Excursion.objects.filter(run=run, state=State.WAITING, unfinished=True).order_by("id")
+    return list(rows.values_list("id", flat=True))
 
 
 def waiting_before(runs: list[Run]) -> dict[int, int]:
@@ -63,18 +70,6 @@ def hold_of(run: Run) -> str:
     return Hold.objects.filter(run=run).values_list("reason", flat=True).first() or ""
 
 
-def cause_of(run: Run) -> str:
-    """By whom a paused run was paused ("by anna"), the how-manyeth interruption ("2nd"); empty for other states."""
-    told = Event.objects.filter(run=run, doc_id=None)
-    if run.state == State.PAUSED:
-        text = told.filter(kind="pause").order_by("-id").values_list("text", flat=True).first() or ""
-        return f"by {text.partition(' by ')[2]}" if " by " in text else ""
-    if run.state == State.INTERRUPTED:
-        times = told.filter(kind="interrupted").count()
-        return f"{times}{ {1: 'st', 2: 'nd', 3: 'rd'}.get(times, 'th') }" if times else ""
-    return ""
-
-
 def documents_of(run: Run, docs: Docs, group: str = "", sort: str = "state") -> QuerySet[Excursion]:
     """The excursions of a run for its table; `group` is one of TABS, a leading minus in `sort` turns it around."""
     rows = excursions_of(run, docs).annotate(pages=F("crawled") + F("unchanged"), rank=_rank())
@@ -98,7 +93,7 @@ def documents_by_tab(run: Run, docs: Docs) -> dict[str, int]:
 
 def excursions_of_document(doc_id: int, state: str = "") -> QuerySet[Excursion]:
     """Every crawl of a document, newest first."""
-    rows = Excursion.objects.filter(doc_id=doc_id).order_by("-id").select_related("run")
+    rows = Excursion.objects.filter(doc_id=doc_id).order_by("-id").select_related("run").annotate(limits=limits_met())
     rows = rows.filter(state=state) if state else rows
     return rows.defer("snapshot", "tallies", "error")
 
@@ -138,10 +133,15 @@ def last_event(run: Run) -> int:
     return Event.objects.filter(run=run).aggregate(last=Max("id"))["last"] or 0
 
 
-def latest_crawls(doc_ids: list[int]) -> dict[int, Excursion]:
+def newest_of(doc_ids: list[int]) -> QuerySet[Excursion]:
     """The newest excursion of each document."""
     newest = Excursion.objects.filter(doc_id__in=doc_ids).values("doc_id").annotate(last=Max("id")).order_by()
-    rows = Excursion.objects.filter(pk__in=[row["last"] for row in newest]).defer("snapshot", "tallies", "error")
+    return Excursion.objects.filter(pk__in=[row["last"] for row in newest])
+
+
+def latest_crawls(doc_ids: list[int]) -> dict[int, Excursion]:
+    """The same by document, each with the limits it met."""
+    rows = newest_of(doc_ids).annotate(limits=limits_met()).defer("snapshot", "tallies", "error")
     return {row.doc_id: row for row in rows}
 
 

@@ -15,9 +15,10 @@ from ..models import Hold, Run, State
 from ..queries.counts import Docs, Totals, totals_of_runs
 from ..queries.results import seconds_of
 from ..queries.runs import FINISHED, NOW, WAITING, counts_by_tab, last_finished, runs_in, waiting_before
+from ..queries.standing import Standing, standings
 from .plans import calendar_of
 from .scope import page_size, visible_docs
-from .verdict import state_word
+from .verdict import state_code, state_word
 
 CALENDAR = "calendar"
 _LABELS = {NOW: "Now", WAITING: "Waiting", FINISHED: "Finished"}
@@ -53,36 +54,39 @@ def crawls(request: HttpRequest) -> HttpResponse:
 
 def run_rows(runs: list[Run], docs: Docs) -> list[dict[str, Any]]:
     """What a list of runs shows of each."""
-    sums = totals_of_runs(runs, docs) if runs else {}
+    if not runs:
+        return []
+    now = timezone.now()
+    sums = totals_of_runs(runs, docs)
+    stand = standings(runs, docs, now)
     before = waiting_before(runs)
-    holds = dict(Hold.objects.filter(run__in=[run.pk for run in runs]).values_list("run_id", "reason")) if runs else {}
-    silence = quiet.silence(timezone.now()) if holds else None
-    return [
-        _row(run, sums.get(run.pk, Totals()), _why(run, holds.get(run.pk, ""), before.get(run.pk, 0), silence))
-        for run in runs
-    ]
+    holds = dict(Hold.objects.filter(run__in=[run.pk for run in runs]).values_list("run_id", "reason"))
+    silence = quiet.silence(now) if holds else None
+    rows = []
+    for run in runs:
+        held = quiet.held_by(holds.get(run.pk, ""), silence) if run.control == "pause" else ""
+        rows.append(_row(run, sums.get(run.pk, Totals()), stand[run.pk], _why(run, held, before.get(run.pk, 0))))
+    return rows
 
 
-def _row(run: Run, sums: Totals, why: str = "") -> dict[str, Any]:
+def _row(run: Run, sums: Totals, standing: Standing, why: str) -> dict[str, Any]:
     what = sums.title if sums.documents == 1 else f"{sums.documents:,} documents"
     return {
         "run": run,
         "sums": sums,
         "what": what,
         "seconds": seconds_of(run),
-        "word": state_word(run),
+        "code": state_code(run, standing),
+        "word": state_word(run, standing),
         "why": why,
     }
 
 
-def _why(run: Run, held: str, before: int, silence: quiet.Silence | None) -> str:
+def _why(run: Run, held: str, before: int) -> str:
     """Why nothing moves, for a run that could."""
-    if held and run.control == "pause":
-        until = timezone.localtime(silence.until) if silence and silence.until and held == quiet.QUIET else None
-        return f"{quiet.NAMES[held]} until {until:%H:%M}" if until else f"by {quiet.NAMES[held]}"
-    if run.state == State.WAITING:
-        return f"waiting for a free worker, {before:,} before it" if before else "waiting for a free worker"
-    return ""
+    if held or run.state != State.WAITING:
+        return held
+    return f"waiting for a free worker, {before:,} before it" if before else "waiting for a free worker"
 
 
 def last_line(docs: Docs) -> dict[str, Any] | None:
@@ -92,4 +96,7 @@ def last_line(docs: Docs) -> dict[str, Any] | None:
         return None
     sums = totals_of_runs([run], docs).get(run.pk, Totals())
     good = 100 * (sums.done - sums.failed) // sums.done if sums.done else 0
-    return {"run": run, "percent": good}
+    return {"run": run, "percent": good, "ended": _ENDED.get(run.state, "finished")}
+
+
+_ENDED = {State.STOPPED: "was stopped", State.CANCELLED: "was cancelled", State.FAILED: "failed"}

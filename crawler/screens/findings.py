@@ -10,7 +10,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
 from clearinghouse.access.doors import safe_next
-from clearinghouse.access.policies import Action, doc_ids_for, document_or_404, may
+from clearinghouse.access.policies import Action, document_or_404
 from clearinghouse.library.models import Document
 from clearinghouse.records import StaleRecord
 from crawlpoints.checks import Invalid
@@ -22,9 +22,11 @@ from ..findings.decisions import repair
 from ..findings.diagnosis import diagnose_run
 from ..models import Finding, Run
 from ..queries.counts import Docs
-from ..queries.findings import advice_of, counts_of, findings_of, undiagnosed_of
+from ..queries.findings import advice_of, counts_of, findings_of, needing, undiagnosed_of
+from .advice import shown_to
 from .run import tab_frame
 from .scope import number_in, page_size, run_or_404, visible_docs
+from .verdict import NEEDING
 
 
 @require_safe
@@ -35,9 +37,9 @@ def tab(request: HttpRequest, run_id: int) -> HttpResponse:
 
 def _list(request: HttpRequest, run: Run, docs: Docs) -> dict[str, Any]:
     state = request.GET.get("state", "")
-    state = state if state in Finding.State.values else ""
+    state = state if state in (NEEDING, *Finding.State.values) else ""
     doc_id = number_in(request, "doc")
-    rows = findings_of(run.pk, docs, state)
+    rows = needing(run.pk, docs) if state == NEEDING else findings_of(run.pk, docs, state)
     rows = rows.filter(doc_id=doc_id) if doc_id is not None else rows
     page = Paginator(rows, page_size(request)).get_page(request.GET.get("page"))
     found = list(page.object_list)
@@ -45,24 +47,18 @@ def _list(request: HttpRequest, run: Run, docs: Docs) -> dict[str, Any]:
     advised = advice_of(run.pk, docs)
     return {
         "page": page,
-        "findings": links.shown(found, editable(request.user, found), may(request.user, Action.LAUNCH)),
-        "chips": [("", "All", sum(counts.values()))] + [(one.value, one.label, counts[one]) for one in Finding.State],
+        "findings": shown_to(request.user, found),
+        "chips": [("", "All", sum(counts.values())), (NEEDING, "Needs attention", needing(run.pk, docs).count())]
+        + [(one.value, one.label, counts[one]) for one in Finding.State],
         "state": state,
         "pending": undiagnosed_of(run.pk),
-        "advice": [
+        "advised": [
             (label, advised[value], *links.ADVICE_WORDS[value])
             for value, label in links.Advice.choices
             if value in advised
         ],
         "back": request.get_full_path(),
     }
-
-
-def editable(user: Any, findings: list[Finding]) -> dict[int, bool]:
-    """Which of the documents of these findings the person may change; one query at most."""
-    allowed = doc_ids_for(user, Action.EDIT)
-    live = set(Document.objects.filter(pk__in={one.doc_id for one in findings}).values_list("pk", flat=True))
-    return {doc_id: doc_id in live and (allowed is None or doc_id in allowed) for doc_id in live}
 
 
 @require_POST

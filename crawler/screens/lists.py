@@ -23,6 +23,7 @@ def asked_of(request: HttpRequest) -> Filter:
         doc_id=number_in(request, "doc"),
         text=request.GET.get("q", "").strip()[:2048],
         depth=number_in(request, "depth"),
+        kind=number_in(request, "type"),
         status=number_in(request, "status"),
         taken=request.GET.get("taken") == "1",
         here=request.GET.get("here") == "1",

@@ -54,7 +54,8 @@ def settings(request: HttpRequest) -> HttpResponse:
         return redirect("my-notices")
     wishes = notices.wishes_of([person])
     all_of_them, common = may(request.user, Action.ADMINISTER), notices.usual()
-    told = {event: one for event, one in EVENTS.items() if all_of_them or not one.administrators}
+    granted = {"request"} if may(request.user, Action.LAUNCH) else set()
+    told = {event: one for event, one in EVENTS.items() if all_of_them or event in granted or not one.administrators}
     rows = [(event, one, wishes.get((person, event), common)) for event, one in told.items()]
     return render(request, "notices/settings.html", {"rows": rows, "ways": Wish.How.choices})
 

@@ -19,7 +19,6 @@ from ..queries.counts import Docs, Totals, tallies, totals
 from ..queries.findings import counts_of
 from ..queries.runs import (
     TABS,
-    cause_of,
     documents_by_tab,
     documents_of,
     faults_of,
@@ -28,12 +27,14 @@ from ..queries.runs import (
     requests_of,
     runs_to_compare,
 )
-from ..quiet import NAMES
+from ..queries.standing import standing_of
+from ..quiet import held_by, silence
+from .advice import first_findings, recommendation_of
 from .live import mark_of
 from .possible import SPEEDS, controls_of
 from .scope import may_control, page_size, run_or_404
 from .summary import document_rows, summary_of
-from .verdict import state_word, verdict
+from .verdict import state_code, state_word, verdict
 
 LIVE_COOKIE = "live"
 LIVE_SECONDS = 365 * 24 * 3600
@@ -63,11 +64,12 @@ def frame(request: HttpRequest, run: Run, docs: Docs, sums: Totals, tab: str) ->
         "open": run.state in OPEN_STATES,
         "controls": controls_of(run) if controls else [],
         "may_ask": run.state in OPEN_STATES and not controls,
-        "held": NAMES.get(hold_of(run), "") if run.control == PAUSE else "",
+        "held": held_by(hold_of(run), silence(timezone.now())) if run.control == PAUSE else "",
         "may_launch": may(request.user, Action.LAUNCH),
         "speed": SPEEDS.get(run.speed, run.speed),
         "speeds": SPEEDS,
         "points": _count_points(run, docs, sums),
+        "recommendation": recommendation_of(run, docs),
     }
 
 
@@ -102,10 +104,12 @@ def tab_frame(request: HttpRequest, run_id: int, tab: str) -> tuple[Run, Docs, d
     sums = totals(run, docs)
     context = frame(request, run, docs, sums, tab)
     divided = tallies(run, docs)
+    standing = standing_of(run, divided.reasons)
     context |= {
         "tallies": divided,
-        "state_word": state_word(run, divided.reasons, cause_of(run)),
-        "verdict": verdict(run, sums, 0, context["now"], aftermath_of(run, docs, sums)),
+        "state_code": state_code(run, standing),
+        "state_word": state_word(run, standing),
+        "verdict": verdict(run, sums, 0, context["now"], aftermath_of(run, docs, sums), standing),
     }
     return run, docs, context
 
@@ -126,6 +130,8 @@ def summary(request: HttpRequest, run_id: int) -> HttpResponse:
         "requests": requests_of(run) if context["open"] and context["controls"] else [],
         "instances": instances_of(run) if context["open"] else 0,
         "table": request.GET.get("chart") == "table",
+        "findings": [] if context["open"] else first_findings(request.user, run, docs),
+        "back": request.get_full_path(),
     }
     answer = render(request, "crawler/run_summary.html", context)
     if request.GET.get("live") in ("on", "off"):

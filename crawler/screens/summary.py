@@ -1,5 +1,6 @@
 """Everything the first tab of a run shows, gathered once: for the page and for its live parts."""
 
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -14,10 +15,11 @@ from ..queries.aftermath import aftermath_of
 from ..queries.counts import Docs, Tallies, Totals, tallies, totals
 from ..queries.hosts import Served, fetching_now, waited_for
 from ..queries.pace import pace_of
-from ..queries.runs import cause_of
+from ..queries.runs import documents_before
+from ..queries.standing import Standing, limits_met, slow_word, slow_words, standing_of
 from ..values import REASONS
 from . import charts
-from .verdict import state_word, verdict
+from .verdict import PENDING, state_code, state_word, verdict
 from .why import site_of
 
 _TOP = 6
@@ -26,18 +28,21 @@ _MANY = 500
 
 def summary_of(run: Run, docs: Docs, now: datetime) -> dict[str, Any]:
     """The context of the progress card and the three charts."""
-    sums, divided = _counters(run, docs)
-    working = run.state == State.RUNNING
-    pace = pace_of(run, docs, now) if working else None
+    sums, divided, standing = _counters(run, docs)
+    pace = pace_of(run, docs, now) if run.state == State.RUNNING else None
+    per_minute = pace.per_minute if pace else 0
     lines = charts.status_lines(divided)
-    context: dict[str, Any] = {
+    shown = _now(run, docs, now)
+    standing = replace(standing, slow=slow_words({one["origin"]: one["word"] for one in shown["slow_sites"]}))
+    return shown | {
         "run": run,
         "now": now,
         "open": run.state in OPEN_STATES,
         "sums": sums,
-        "verdict": verdict(run, sums, pace.per_minute if pace else 0, now, aftermath_of(run, docs, sums)),
-        "state_word": state_word(run, divided.reasons, cause_of(run)),
-        "remarks": _remarks(sums, divided, pace.per_minute if pace else 0),
+        "verdict": verdict(run, sums, per_minute, now, aftermath_of(run, docs, sums), standing),
+        "state_code": state_code(run, standing),
+        "state_word": state_word(run, standing),
+        "remarks": _remarks(sums, divided, per_minute),
         "chart": charts.live_chart(pace.minutes, pace.per_minute) if pace else None,
         "minutes": list(enumerate(reversed(pace.minutes))) if pace else [],
         "depths": charts.depth_bars(divided),
@@ -47,29 +52,19 @@ def summary_of(run: Run, docs: Docs, now: datetime) -> dict[str, Any]:
         "answers": sum(line.count for line in lines),
         "why_not": _why_not(divided),
     }
-    return context | _now_and_word(run, docs, now, context["state_word"])
 
 
-def _counters(run: Run, docs: Docs) -> tuple[Totals, Tallies]:
+def _counters(run: Run, docs: Docs) -> tuple[Totals, Tallies, Standing]:
     """Of a run over very many documents they may be a second old: its viewers share them."""
     scope = "all" if docs is None else hash(frozenset(docs))
     key = f"counters:{run.pk}:{run.created_at:%s}:{run.state}:{scope}"
-    known: tuple[Totals, Tallies] | None = cache.get(key)
+    known: tuple[Totals, Tallies, Standing] | None = cache.get(key)
     if known is None:
-        known = totals(run, docs), tallies(run, docs)
+        divided = tallies(run, docs)
+        known = totals(run, docs), divided, standing_of(run, divided.reasons)
         if known[0].documents > _MANY:
             cache.set(key, known, 1)
     return known
-
-
-def _now_and_word(run: Run, docs: Docs, now: datetime, word: str) -> dict[str, Any]:
-    """What is being fetched, and whether a site holds the run up: Running slowly."""
-    shown = _now(run, docs, now)
-    slow = shown["slow_sites"]
-    if not slow or word:
-        return shown
-    reason = slow[0]["origin"] if len(slow) == 1 else f"{len(slow)} sites"
-    return shown | {"state_word": f"Running slowly ({reason})"}
 
 
 def _now(run: Run, docs: Docs, now: datetime) -> dict[str, Any]:
@@ -87,16 +82,15 @@ def _now(run: Run, docs: Docs, now: datetime) -> dict[str, Any]:
 
 def _slow_sites(run: Run, now: datetime) -> list[dict[str, str]]:
     """The sites that hold the run up, and how."""
-    lines = [{"origin": one.origin, "word": _pace_word(one, now.timestamp())} for one in waited_for(run, now)]
-    return [line for line in lines if line["word"]]
+    at = now.timestamp()
+    lines = [(one, slow_word(one.wait_until, one.failing_since, at)) for one in waited_for(run, now)]
+    return [{"origin": one.origin, "word": word, "since": _since(one, at)} for one, word in lines if word]
 
 
-def _pace_word(one: Served, now: float) -> str:
+def _since(one: Served, now: float) -> str:
     if one.failing_since:
-        return f"does not answer since {duration(max(now - one.failing_since, 0))}"
-    if one.wait_until > now + 1:
-        return f"asked to wait another {duration(one.wait_until - now)}"
-    return ""
+        return f"since {duration(max(now - one.failing_since, 0))}"
+    return f"another {duration(one.wait_until - now)}"
 
 
 def _remarks(sums: Totals, divided: Tallies, per_minute: int) -> dict[str, str]:
@@ -130,9 +124,27 @@ def _why_not(divided: Tallies) -> list[dict[str, Any]]:
     return [{"reason": REASONS[code], "count": count} for code, count in most]
 
 
-def document_word(one: Excursion) -> str:
-    """What was asked of the document and has not happened yet."""
-    return "Pausing" if one.control == PAUSE and one.state == State.RUNNING else ""
+def document_word(run: Run, one: Excursion, before: int = 0) -> str:
+    """The state of one document of a run in words; `before`: how many documents are taken before it."""
+    if one.state == State.RUNNING and run.control == PAUSE:
+        return PENDING[PAUSE]
+    if one.state == State.WAITING and before:
+        return f"Waiting, {before:,} before it"
+    return one.word
+
+
+def _before(run: Run, excursions: list[Excursion]) -> dict[int, int]:
+    """Of those that wait, how many are taken before each."""
+    if not any(one.state == State.WAITING for one in excursions):
+        return {}
+    return {pk: place for place, pk in enumerate(documents_before(run))}
+
+
+def _limits(excursions: list[Excursion]) -> dict[int, str]:
+    """Of those that were cut off, by which limit."""
+    cut = [one.pk for one in excursions if one.state == State.FINISHED_AT_LIMIT]
+    rows = Excursion.objects.filter(pk__in=cut).annotate(limits=limits_met())
+    return dict(rows.values_list("pk", "limits")) if cut else {}
 
 
 def _command(run: Run, one: Excursion) -> str:
@@ -145,8 +157,10 @@ def _command(run: Run, one: Excursion) -> str:
 def document_rows(run: Run, excursions: list[Excursion]) -> list[dict[str, Any]]:
     """A row of the documents table: its numbers with their lists, its bar."""
     pages, urls, errors = (reverse("run-tab", args=[run.pk, name]) for name in ("pages", "urls", "errors"))
+    before, limits = _before(run, excursions), _limits(excursions)
     rows = []
     for one in excursions:
+        one.limits = limits.get(one.pk, "")
         done = one.crawled + one.unchanged + one.redirected + one.failed
         rows.append(
             {
@@ -154,7 +168,7 @@ def document_rows(run: Run, excursions: list[Excursion]) -> list[dict[str, Any]]
                 "pages": one.crawled + one.unchanged,
                 "done": done,
                 "wanted": done + one.queued,
-                "word": document_word(one),
+                "word": document_word(run, one, before.get(one.pk, 0)),
                 "command": _command(run, one),
                 "pages_url": f"{pages}?doc={one.doc_id}",
                 "skipped_url": f"{urls}?outcome=skipped&doc={one.doc_id}",

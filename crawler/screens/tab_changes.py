@@ -28,10 +28,14 @@ def changes(request: HttpRequest, run: Run, docs: Docs, context: dict[str, Any])
 
 
 def _documents(request: HttpRequest, excursions: Any) -> dict[str, Any]:
-    rows = excursions.defer("snapshot", "tallies", "error").order_by("title", "id")
+    rows = excursions.defer("snapshot", "error").order_by("title", "id")
     page = Paginator(rows, page_size(request)).get_page(request.GET.get("page"))
     fresh = fresh_by_document([row.pk for row in page.object_list])
-    listed = [(row, fresh.get(row.pk, 0), row.crawled - fresh.get(row.pk, 0)) for row in page.object_list]
+    listed = [
+        # Removed and moved pages are counted when a crawl ends.
+        (row, new := fresh.get(row.pk, 0), row.crawled - new, (row.tallies or {}).get("change"))
+        for row in page.object_list
+    ]
     return {"page": page, "documents": listed, "excursion": None}
 
 

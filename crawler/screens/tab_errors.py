@@ -9,8 +9,8 @@ from clearinghouse.access.policies import Action, may
 
 from ..models import Run
 from ..queries.counts import Docs, excursions_of
-from ..queries.failures import MOST, Chosen, Failures, Group, failures_of, ids_of, seen_of
-from ..queries.ledger import Filter
+from ..queries.failures import Failures, Group, failures_of, ids_of, seen_of
+from ..queries.ledger import Chosen, Filter
 from ..queries.reports import error_trends
 from ..values import FAILED
 from .lists import asked_of, chips_of, choices_of, listed, page_of, tallies_for
@@ -25,7 +25,7 @@ def errors(request: HttpRequest, run: Run, docs: Docs, context: dict[str, Any]) 
     asked = asked_of(request).but(outcomes=(FAILED,))
     wanted = request.GET.get("group", "")
     listing = bool(wanted) or request.GET.get("list") == "all" or _narrowed(asked)
-    failures = failures_of(run, docs, asked) if wanted or not listing else Failures([], [], complete=True)
+    failures = failures_of(run, docs, asked) if wanted or not listing else Failures([], [])
     group = next((one for one in failures.groups if one.key == wanted), None)
     page, rows = _rows(request, run, docs, asked, group) if listing else (None, [])
     chips = chips_of(request, asked, tallies_for(run, docs, asked, context).failed)
@@ -47,7 +47,7 @@ def errors(request: HttpRequest, run: Run, docs: Docs, context: dict[str, Any]) 
 
 def _narrowed(asked: Filter) -> bool:
     narrow = asked.reasons or asked.text or asked.site or asked.rule
-    return bool(narrow) or any(one is not None for one in (asked.depth, asked.doc_id, asked.point))
+    return bool(narrow) or any(one is not None for one in (asked.depth, asked.doc_id, asked.point, asked.status))
 
 
 def _rows(request: HttpRequest, run: Run, docs: Docs, asked: Filter, group: Group | None) -> tuple[Any, Any]:
@@ -78,7 +78,8 @@ def _grouped(run: Run, docs: Docs, failures: Failures) -> dict[str, Any]:
         "more_groups": len(failures.groups) - len(shown),
         "solved": [(group, _titles(group, titles)) for group in solved],
         "complete": failures.complete,
-        "most": MOST,
+        "grouped": failures.grouped,
+        "failed": failures.failed,
     }
 
 

@@ -9,7 +9,7 @@ from django.core.paginator import Paginator
 from django.http import HttpRequest
 from django.urls import reverse
 
-from clearinghouse.access.policies import Action, may
+from clearinghouse.access.policies import Action, doc_ids_for, may
 from clearinghouse.library.models import Document
 
 from ..models import Run
@@ -55,9 +55,12 @@ def hosts(request: HttpRequest, run: Run, docs: Docs, context: dict[str, Any]) -
     columns = _shown(groups)
     page = Paginator(groups, page_size(request)).get_page(request.GET.get("page"))
     rows = [(group, [_cell(run, group, column, doc_id) for column in columns]) for group in page.object_list]
+    edits = _document_to_edit(request, run, docs, doc_id, context)
     return {
         "page": page,
-        "edits": _document_to_edit(request, run, docs, doc_id, context),
+        "edits": edits,
+        "choose_first": edits is None and doc_id is None and _edits_some(request, run, docs),
+        "asked_to_choose": request.GET.get("choose") == "1",
         "rows": rows,
         "columns": [(name, label) for name, label, _ in columns],
         "sort": sort,
@@ -73,6 +76,14 @@ def _document_to_edit(
         doc_id = excursions_of(run, docs).values_list("doc_id", flat=True).first()
     document = Document.objects.filter(pk=doc_id).first() if doc_id is not None else None
     return document.pk if document and may(request.user, Action.EDIT, document) else None
+
+
+def _edits_some(request: HttpRequest, run: Run, docs: Docs) -> bool:
+    """Whether this person edits any document of the run."""
+    if not may(request.user, Action.EDIT):
+        return False
+    mine = doc_ids_for(request.user, Action.EDIT)
+    return mine is None or excursions_of(run, docs).filter(doc_id__in=mine).exists()
 
 
 def _sorted(groups: list[Group], sort: str) -> list[Group]:

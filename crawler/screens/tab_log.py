@@ -3,12 +3,14 @@
 from typing import Any
 
 from django.core.paginator import Paginator
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
 
-from ..models import Run
+from ..models import OPEN_STATES, Run
 from ..queries.counts import Docs, excursions_of
 from ..queries.runs import events_of, kinds_of_events
-from .scope import page_size
+from .run import live_wanted
+from .scope import number_in, page_size
 
 # The kinds of events in the words of the filter; a new kind stands as it is called.
 WORDS = {
@@ -24,6 +26,23 @@ def word_of(kind: str) -> str:
     return WORDS.get(kind) or kind.replace("_", " ").capitalize()
 
 
+def announced(request: HttpRequest, run: Run, docs: Docs) -> HttpResponse:
+    """How many rows are new since the page was made; 204 while that is what it says already."""
+    kind, text = request.GET.get("kind", ""), request.GET.get("q", "").strip()[:200]
+    new = events_of(run, docs, kind, text).filter(pk__gt=number_in(request, "since") or 0).count()
+    if new == (number_in(request, "told") or 0):
+        return HttpResponse(status=204)
+    query = request.GET.copy()
+    query["told"] = str(new)
+    fresh = request.GET.copy()
+    for name in ("since", "told"):
+        fresh.pop(name, None)
+    return render(
+        request, "crawler/parts/log_new.html",
+        {"new": new, "query": query.urlencode(), "fresh": fresh.urlencode(), "open": run.state in OPEN_STATES},
+    )  # fmt: skip
+
+
 def log(request: HttpRequest, run: Run, docs: Docs, context: dict[str, Any]) -> dict[str, Any]:
     kind, text = request.GET.get("kind", ""), request.GET.get("q", "").strip()[:200]
     page = Paginator(events_of(run, docs, kind, text), page_size(request)).get_page(request.GET.get("page"))
@@ -37,6 +56,9 @@ def log(request: HttpRequest, run: Run, docs: Docs, context: dict[str, Any]) -> 
     follow = context["open"] and request.GET.get("follow") == "1"
     return {
         "follow": follow,
+        # On its first page new rows are announced: they do not push away what somebody reads.
+        "announce": context["open"] and not follow and page.number == 1 and live_wanted(request),
+        "last": events[0][0].pk if events else 0,
         "page": page,
         "events": events,
         "kinds": [(name, word_of(name), count) for name, count in kinds.items()],

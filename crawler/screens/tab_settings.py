@@ -5,18 +5,22 @@ from typing import Any
 from django.core.paginator import Paginator
 from django.http import HttpRequest
 
+from clearinghouse.access.templatetags.pieces import plural
 from clearinghouse.library.models import Document
 from crawlpoints.models import AuthType
 
 from ..intake import snapshot_of
 from ..models import Excursion, Run
+from ..narrowing import ONE_POINT, ONLY_FAILED, ONLY_NEW
 from ..queries.counts import Docs, excursions_of
+from ..values import OWN_MAXIMUM
+from .possible import SPEEDS
 from .run import COUNTED_DOCUMENTS
 from .scope import page_size
 
 
 def settings(request: HttpRequest, run: Run, docs: Docs, context: dict[str, Any]) -> dict[str, Any]:
-    rows = excursions_of(run, docs).order_by("title", "id").only("id", "doc_id", "title", "snapshot")
+    rows = excursions_of(run, docs).order_by("title", "id").only("id", "doc_id", "title", "snapshot", "part")
     size = COUNTED_DOCUMENTS if context["sums"].documents <= COUNTED_DOCUMENTS else page_size(request)
     page = Paginator(rows, size).get_page(request.GET.get("page"))
     listed = [
@@ -26,9 +30,18 @@ def settings(request: HttpRequest, run: Run, docs: Docs, context: dict[str, Any]
         "page": page,
         "listed": listed,
         "no_excludes": not any(excludes for _, _, excludes in listed),
+        "used": run.used | {"pause": f"{run.used.get('pause', 0):g}"},
+        "launched_at_speed": SPEEDS.get(run.used.get("speed", ""), ""),
         "comparing": request.GET.get("compare") == "1",
-        "differences": _differences(list(page.object_list)) if request.GET.get("compare") == "1" else [],
-    }
+    } | (_compared(run, list(page.object_list)) if request.GET.get("compare") == "1" else {})
+
+
+def _compared(run: Run, excursions: list[Excursion]) -> dict[str, Any]:
+    parts = {one.part for one in excursions}
+    said = [words for part, words in NOT_COMPARED.items() if part in parts]
+    if run.used.get("max_pages"):
+        said.append(f"The maximum of {plural(run.used['max_pages'], 'page')} was of this run only.")
+    return {"differences": _differences(excursions), "not_compared": said}
 
 
 def _differences(excursions: list[Excursion]) -> list[tuple[str, str, str, str]]:
@@ -38,20 +51,30 @@ def _differences(excursions: list[Excursion]) -> list[tuple[str, str, str, str]]
     for excursion in excursions:
         document = documents.get(excursion.doc_id)
         now = snapshot_of(document).to_json() if document else {}
-        lines += [(excursion.title, *line) for line in differing(excursion.snapshot or {}, now)]
+        lines += [(excursion.title, *line) for line in differing(excursion.snapshot or {}, now, excursion.part)]
     return lines
 
 
-def differing(then: dict[str, Any], now: dict[str, Any]) -> list[tuple[str, str, str]]:
-    """Pure: the lines of a snapshot that differ."""
+# What a launch over a part of a document changed itself, and nobody on the crawl points.
+NOT_COMPARED = {
+    ONLY_FAILED: "This run fetched only what had failed, and followed no links: depth limits are not compared.",
+    ONLY_NEW: "This run crawled only crawl points that were new or changed: the others are not compared.",
+    ONE_POINT: "This run crawled one crawl point of its document: the others are not compared.",
+}
+
+
+def differing(then: dict[str, Any], now: dict[str, Any], part: str = "") -> list[tuple[str, str, str]]:
+    """Pure: the lines of a snapshot that differ; what the launch itself narrowed is not among them."""
     before = {point["id"]: point for point in then.get("points", [])}
     after = {point["id"]: point for point in now.get("points", [])}
     lines = [(before[pk]["url"], "active crawl point", "deleted or inactive") for pk in before if pk not in after]
-    lines += [(after[pk]["url"], "not there or inactive", "active crawl point") for pk in after if pk not in before]
+    if part not in (ONLY_NEW, ONE_POINT):
+        lines += [(after[pk]["url"], "not there or inactive", "active crawl point") for pk in after if pk not in before]
     for pk in before.keys() & after.keys():
+        own = before[pk] | {"max_pages": before[pk].get(OWN_MAXIMUM, before[pk].get("max_pages"))}
         for name, label in _COMPARED.items():
-            old, new = (_said(name, point.get(name)) for point in (before[pk], after[pk]))
-            if old != new:
+            old, new = (_said(name, point.get(name)) for point in (own, after[pk]))
+            if old != new and not (name == "depth" and part == ONLY_FAILED):
                 lines.append((f"{label} of {before[pk]['url']}", old, new))
     old_excludes, new_excludes = set(then.get("excludes", [])), set(now.get("excludes", []))
     lines += [(f"Exclude URL {pattern}", "there", "deleted") for pattern in sorted(old_excludes - new_excludes)]
@@ -93,6 +116,8 @@ def used_points(snapshot: dict[str, Any]) -> list[dict[str, Any]]:
             "root": point["root"],
             "depth": point.get("depth", 0),
             "max_pages": point.get("max_pages", 0),
+            "less": OWN_MAXIMUM in point and point[OWN_MAXIMUM] != point.get("max_pages"),
+            "own_max_pages": point.get(OWN_MAXIMUM, 0),
             "auth": AuthType(point.get("auth_type") or 0).label,
             "active": point.get("active", True),
             "options": ", ".join(words for name, words in _OPTIONS.items() if point.get(name)),

@@ -7,6 +7,8 @@ from urllib.parse import urlencode
 from django.http import HttpRequest
 from django.urls import reverse
 
+from clearinghouse.access.policies import Action, doc_ids_for, may
+
 from ..models import Run
 from ..queries.counts import Docs
 from ..queries.sites import Group, by_folder, by_site
@@ -28,6 +30,7 @@ class Line:
     name: str
     opened: bool
     leaf: bool  # the pages of the folder above itself
+    exclude: str  # the address that asks why it is to be left out
     toggle: str  # the address that opens or closes it
     focus: str
     pages_url: str
@@ -45,6 +48,7 @@ def tree(request: HttpRequest, run: Run, docs: Docs, context: dict[str, Any]) ->
     opened = list(dict.fromkeys(request.GET.getlist("open")))[:_OPEN_AT_ONCE]
     lines, cut = _lines(run, docs, _Asked(folder, tuple(opened), doc_id))
     nodes, all_nodes = first_links(run, docs, folder, doc_id)
+    choices = choices_of(run, docs, context)
     return {
         "lines": lines,
         "cut": cut,
@@ -55,7 +59,19 @@ def tree(request: HttpRequest, run: Run, docs: Docs, context: dict[str, Any]) ->
         "nodes": len(nodes),
         "all_nodes": all_nodes,
         "most": MOST,
-    } | choices_of(run, docs, context)
+        **choices,
+        **_leaving_out(request, choices["documents"], doc_id),
+    }
+
+
+def _leaving_out(request: HttpRequest, listed: list[tuple[int, str]], doc_id: int | None) -> dict[str, Any]:
+    """The folder somebody wants to leave out, and the documents of which they may: one is chosen. A run over very
+    many documents lists none: choose one on the Summary tab."""
+    if not listed or not may(request.user, Action.EDIT):
+        return {"leave_out": "", "mine": []}
+    editable = doc_ids_for(request.user, Action.EDIT)
+    mine = [(pk, title) for pk, title in listed if (editable is None or pk in editable) and doc_id in (None, pk)]
+    return {"leave_out": request.GET.get("exclude", "")[:2000] if mine else "", "mine": mine}
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +85,7 @@ class _Asked:
         pairs = [("folder", asked["folder"])] if asked["folder"] else []
         pairs += [("open", one) for one in asked["opened"]]
         pairs += [("doc", str(self.doc_id))] if self.doc_id is not None else []
+        pairs += [("exclude", asked["exclude"])] if "exclude" in asked else []
         return "?" + urlencode(pairs)
 
 
@@ -102,6 +119,7 @@ def _line(run: Run, group: Group, level: int, parent: str, asked: _Asked) -> Lin
         name="right here" if leaf else group.start.removeprefix(parent),
         opened=opened,
         leaf=leaf,
+        exclude=f"{asked.query(exclude=group.start)}#leave-out",
         toggle=asked.query(opened=rest if opened else (*asked.opened, group.start)),
         focus=asked.query(folder=group.start, opened=()),
         pages_url=_door(run, group, ("crawled", "unchanged"), asked, leaf),

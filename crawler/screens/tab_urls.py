@@ -1,16 +1,24 @@
 """The tabs Pages (what was stored) and URLs (the decision ledger: every address seen, and why)."""
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlencode
 
 from django.http import HttpRequest
+from django.urls import reverse
+
+from clearinghouse.access.policies import Action, doc_ids_for, may
+from clearinghouse.published.types import PAGE_TYPES
 
 from ..models import Run
+from ..queries.alike import same_content, without_text
 from ..queries.counts import Docs, Tallies, Totals
-from ..queries.ledger import CHANGED, NEW, PAGE_OUTCOMES, Filter
+from ..queries.ledger import CHANGED, NEW, PAGE_OUTCOMES, Chosen, Filter, Row
 from ..queries.pages import titles_of
 from ..queries.sites import new_pages
 from . import charts
-from .lists import asked_of, chips_of, choices_of, listed, tallies_for
+from .lists import asked_of, chips_of, choices_of, listed, page_of, tallies_for
 from .why import why_of
 
 OUTCOME_LABELS = {
@@ -27,18 +35,63 @@ _SWATCHES = {"crawled": "k-ok", "unchanged": "k-done", "redirected": "k-off", "s
 def pages(request: HttpRequest, run: Run, docs: Docs, context: dict[str, Any]) -> dict[str, Any]:
     asked = asked_of(request)
     chosen = tuple(one for one in asked.outcomes if one in PAGE_OUTCOMES)
-    page, rows = listed(request, run, docs, asked.but(outcomes=chosen or PAGE_OUTCOMES))
+    only = _ONLY.get(request.GET.get("only", ""))
+    if only:
+        alike = only.read(run, docs, asked.doc_id)
+        page, rows = page_of(request, Chosen(run, docs, alike))
+        for row in rows:
+            row.extra["others"] = alike[row.id] - 1
+    else:
+        page, rows = listed(request, run, docs, asked.but(outcomes=chosen or PAGE_OUTCOMES))
     titles_of(rows)
+    _excluding(request, rows)
     return (
         {
             "page": page,
             "asked": asked,
+            "only": only,
+            "types": _types(context["tallies"]),
+            "statuses": _statuses(context["tallies"]),
             "kinds": _kinds(run, docs, context["sums"]),
             "chosen": asked.fresh or (chosen[0] if len(chosen) == 1 else ""),
         }
         | why_of(request, run, docs, rows)
         | choices_of(run, docs, context)
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _Only:
+    """A list that a finding opens."""
+
+    read: Callable[[Run, Docs, int | None], dict[int, int]]
+    sentence: str
+
+
+_ONLY = {
+    "same": _Only(same_content, "Only pages whose content another page has too, those that are alike together."),
+    "no_text": _Only(without_text, "Only PDF files in which no text was found."),
+}
+
+
+def _types(divided: Tallies) -> list[tuple[int, str]]:
+    """The types of stored pages to choose from."""
+    return [(kind, PAGE_TYPES[kind]) for kind in sorted(divided.types) if kind in PAGE_TYPES]
+
+
+def _statuses(divided: Tallies) -> list[int]:
+    """The statuses a stored page may have."""
+    return [status for status in sorted(divided.codes) if 200 <= status < 300 or status == 304]
+
+
+def _excluding(request: HttpRequest, rows: list[Row]) -> None:
+    """Where this person excludes each address; nowhere without the right."""
+    if not may(request.user, Action.EDIT):
+        return
+    editable = doc_ids_for(request.user, Action.EDIT)
+    for row in rows:
+        if editable is None or row.doc_id in editable:
+            row.extra["exclude"] = f"{reverse('exclude-urls', args=[row.doc_id])}?{urlencode({'pattern': row.url})}"
 
 
 def _kinds(run: Run, docs: Docs, sums: Totals) -> list[tuple[str, str, str, int]]:

@@ -5,10 +5,11 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from .run import tab_frame
+from .scope import run_or_404
 from .tab_changes import changes
 from .tab_errors import errors
 from .tab_hosts import hosts
-from .tab_log import log
+from .tab_log import announced, log
 from .tab_settings import settings
 from .tab_tree import tree
 from .tab_urls import pages, urls
@@ -18,6 +19,8 @@ from .tab_urls import pages, urls
 def tab(request: HttpRequest, run_id: int, tab: str) -> HttpResponse:
     if tab not in _TABS:
         raise Http404("No such tab")
+    if tab == "log" and "since" in request.GET and "HX-Request" in request.headers:
+        return announced(request, *run_or_404(request, run_id))
     run, docs, context = tab_frame(request, run_id, tab)
     template, fill = _TABS[tab]
     return render(request, template, context | fill(request, run, docs, context))

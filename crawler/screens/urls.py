@@ -16,6 +16,7 @@ from . import (
     notices,
     page,
     plans,
+    pruning,
     run,
     tabs,
 )
@@ -36,6 +37,7 @@ urlpatterns = [
     path("crawls/<int:run_id>/speed/", control.speed, name="run-speed"),
     path("crawls/<int:run_id>/do/<slug:action>/", control.act, name="run-control"),
     path("crawls/<int:run_id>/documents/<int:doc_id>/<slug:action>/", control.document, name="run-document-control"),
+    path("crawls/<int:run_id>/exclude-folder/", pruning.exclude, name="run-exclude-folder"),
     path("crawls/<int:run_id>/compare/", compare.choose, name="run-compare-choose"),
     path("crawls/<int:run_id>/compare/<int:other_id>/", compare.compare, name="run-compare"),
     path("crawls/<int:run_id>/export/<str:name>", exports.export, name="run-export"),

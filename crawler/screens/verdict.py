@@ -2,57 +2,90 @@
 
 from datetime import datetime
 
+from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from clearinghouse.access.templatetags.pieces import duration, number, plural
 
-from ..models import OPEN_STATES, Run, State
+from ..models import ENDED_WORDS, OPEN_STATES, Run, State
 from ..queries.aftermath import Aftermath
 from ..queries.counts import Totals
+from ..queries.standing import PLAIN, Standing
 
 # What was asked of a run and has not happened yet.
 PENDING = {"pause": "Pausing", "stop": "Stopping", "cancel": "Cancelling"}
-_LIMITS = {"page_limit": "maximum pages", "run_limit": "the run's limit"}
+NEEDING = "needs"  # the findings that need attention, in an address
+_ORDINALS = {1: "st", 2: "nd", 3: "rd"}
 
 
-def state_word(run: Run, reasons: dict[str, int] | None = None, because: str = "") -> str:
-    """The state in words, with what was asked meanwhile, which limit was met, and why (`because`) if that is known."""
+def state_code(run: Run, standing: Standing = PLAIN) -> str:
+    """The state to show: a run whose documents all wait for an heir of the dead is interrupted."""
+    return State.INTERRUPTED if run.state == State.RUNNING and standing.interrupted else run.state
+
+
+def state_word(run: Run, standing: Standing = PLAIN) -> str:
+    """The state in words, where one word does not say all: what was asked meanwhile, by whom, which limit, why slow."""
     if run.state == State.STOPPING:
         return "Cancelling" if run.control == "cancel" else ""
-    if run.state in (State.PAUSED, State.INTERRUPTED):
-        return _HELD_WORDS[State(run.state)].format(because) if because else ""
+    if run.state == State.PAUSED:
+        return _paused(standing)
     if run.state in OPEN_STATES:
-        return PENDING.get(run.control, "")
+        return _open_word(run, standing)
     if run.state == State.FINISHED_AT_LIMIT:
-        met = [words for code, words in _LIMITS.items() if (reasons or {}).get(code)]
-        return f"Finished at limit ({' and '.join(met)})" if met else ""
-    return _ENDED_WORDS.get(State(run.state), "")
+        return f"Finished at limit ({standing.limits})" if standing.limits else ""
+    return ENDED_WORDS.get(State(run.state), "")
 
 
-_HELD_WORDS = {State.PAUSED: "Paused ({})", State.INTERRUPTED: "Interrupted, resuming ({} time)"}
-_ENDED_WORDS = {
-    State.STOPPED: "Stopped (kept)",
-    State.CANCELLED: "Cancelled (discarded)",
-    State.FAILED: "Failed (a fault of ours)",
-}
+def _paused(standing: Standing) -> str:
+    """Only when the last document rests."""
+    if standing.documents[State.RUNNING]:
+        return PENDING["pause"]
+    return f"Paused ({standing.paused_by})" if standing.paused_by else ""
+
+
+def _open_word(run: Run, standing: Standing) -> str:
+    if run.state == State.WAITING:
+        return ""
+    if run.control in PENDING:
+        return PENDING[run.control]
+    if standing.interrupted:
+        times = standing.interruptions
+        return f"Interrupted, resuming ({times}{_ordinal(times)} time)" if times else "Interrupted, resuming"
+    if standing.documents[State.WAITING] and not standing.documents[State.RUNNING]:
+        return "Resuming" if standing.begun else "Starting"
+    return f"Running slowly ({standing.slow})" if standing.slow else ""
+
+
+def _ordinal(number: int) -> str:
+    return "th" if number % 100 in (11, 12, 13) else _ORDINALS.get(number % 10, "th")
 
 
 NOTHING = Aftermath()
 
 
-def verdict(run: Run, sums: Totals, per_minute: int, now: datetime, aftermath: Aftermath = NOTHING) -> SafeString:
+def verdict(
+    run: Run, sums: Totals, per_minute: int, now: datetime, aftermath: Aftermath = NOTHING, standing: Standing = PLAIN
+) -> SafeString:
     """What happened, in one sentence; numbers that matter are strong."""
     documents = plural(sums.documents, "document")
-    if run.state == State.WAITING:
-        return format_html("Waiting for a free crawler instance: {} to crawl.", documents)
-    if run.state == State.RUNNING:
+    code = state_code(run, standing)
+    if code == State.WAITING:
+        return format_html(_WAITING.get(run.control, _WAITING[""]), documents)
+    if code == State.RUNNING:
         return format_html("Crawling {}. {}{}.", documents, _progress(sums), _speed(per_minute))
-    if run.state in (State.PAUSED, State.INTERRUPTED, State.STOPPING):
-        return format_html("{} {}.", _HELD[State(run.state)], _progress(sums))
-    return format_html("{}{}", _ended(run, sums, now, aftermath), _attention(aftermath))
+    if code == State.PAUSED and standing.documents[State.RUNNING]:
+        return format_html("{} {}.", _PAUSING, _progress(sums))
+    if code in (State.PAUSED, State.INTERRUPTED, State.STOPPING):
+        return format_html("{} {}.", _HELD[State(code)], _progress(sums))
+    return format_html("{}{}", _ended(run, sums, now, aftermath), _attention(run, aftermath))
 
 
+_WAITING = {
+    "": "Waiting for a free crawler instance: {} to crawl.",
+    "pause": "Waiting until crawls may run again: {} to crawl.",
+}
+_PAUSING = "Pausing; what is being fetched is finished first."
 _HELD = {
     State.PAUSED: "Paused; nothing is lost.",
     State.INTERRUPTED: "Interrupted; it continues by itself.",
@@ -79,11 +112,12 @@ def _speed(per_minute: int) -> str:
     return f"; about {plural(per_minute, 'page')} a minute" if per_minute else ""
 
 
-def _attention(aftermath: Aftermath) -> SafeString | str:
+def _attention(run: Run, aftermath: Aftermath) -> SafeString | str:
     if not aftermath.findings:
         return ""
-    needs = "needs" if aftermath.findings == 1 else "need"
-    return format_html(" <strong>{} {} attention.</strong>", plural(aftermath.findings, "finding"), needs)
+    door = f"{reverse('run-findings', args=[run.pk])}?state={NEEDING}"
+    needs = plural(aftermath.findings, "finding needs,findings need")
+    return format_html(' <strong><a href="{}">{} attention</a>.</strong>', door, needs)
 
 
 def _changed(aftermath: Aftermath) -> str:

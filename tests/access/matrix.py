@@ -137,6 +137,7 @@ ROWS: dict[str, tuple[Any, ...]] = {
     "run-export": (RUN, NO),
     "run-page-copy": (RUN, NO),
     "run-findings": (RUN, NO),
+    "run-exclude-folder": (NO, EDIT_OF_RUN, {"folder": "https://quality.example.gov/old/", "note": "Left out"}),
     "findings-derive": (NO, RUN),
     "finding-decide": (NO, EDIT_OF_RUN, {"state": "accepted"}),
     "finding-fix": (NO, EDIT_OF_RUN),

@@ -1,6 +1,8 @@
 """A page that is looked at while a crawl moves: what the reader has in hand stays there."""
 
-from playwright.sync_api import Response, expect
+from collections.abc import Callable
+
+from playwright.sync_api import Response, Route, expect
 
 
 def test_focus_menu_and_selection_survive_ten_polls(visit, open_house):
@@ -42,3 +44,47 @@ def test_signed_out_while_looking_is_said_and_nothing_is_lost(visit, open_house)
     visitor.context.clear_cookies()
     page.get_by_role("link", name="Sign in again").wait_for(timeout=20_000)
     expect(page.locator("#depth-1")).to_be_visible()
+
+
+def refusing(refused: list[str]) -> Callable[[Route], None]:
+    """Polls get an error, pages do not."""
+
+    def refuse(route: Route) -> None:
+        if "hx-request" in route.request.headers:
+            refused.append(route.request.url)
+            route.fulfill(status=500, body="")
+        else:
+            route.continue_()
+
+    return refuse
+
+
+def test_trouble_is_said_once_and_taken_back_also_with_follow(visit, open_house):
+    visitor = visit()
+    visitor.sign_in("administrator")
+    page = visitor.page
+    page.goto("/crawls/launch/")
+    page.get_by_label("Polite: one request a second to each site").check()
+    page.get_by_role("button", name="Launch crawl of").click()
+    page.locator("#depth-1").wait_for(timeout=60_000)
+    page.clock.install()
+    for address in (page.url, f"{page.url}log/?follow=1"):
+        page.goto(address)
+        refused: list[str] = []
+        with visitor.expecting(500):
+            page.route("**/crawls/**", refusing(refused))
+            page.clock.run_for(3_000)
+            page.get_by_text("Updates paused, retrying").wait_for()
+            page.locator("#live-trouble").evaluate("box => { box.dataset.first = 'yes'; }")
+            page.clock.run_for(20_000)
+            assert len(refused) == 1, "it asks less often"
+            page.clock.run_for(15_000)
+            page.wait_for_timeout(500)
+            assert len(refused) == 2 and page.locator("#live-trouble").count() == 1
+            expect(page.locator("#live-trouble")).to_have_attribute("data-first", "yes")
+            page.unroute("**/crawls/**")
+        page.clock.run_for(35_000)
+        expect(page.locator("#live-trouble")).to_have_count(0)
+    visitor.problems = [
+        one for one in visitor.problems if "Response Status Error Code 500" not in one
+    ]  # as htmx logs it

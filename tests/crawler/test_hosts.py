@@ -12,7 +12,7 @@ import pytest
 from clearinghouse.digests import digest_of
 from crawler.instances import register
 from crawler.ledger_check import faults
-from crawler.models import HostService, Run
+from crawler.models import Excursion, HostService, Run
 from crawler.pace import Pace, Want
 from tests.crawler.conftest import crawl, make_document
 from tests.sites.graph import Page, serve
@@ -134,3 +134,4 @@ def test_a_site_that_asks_to_be_left_alone_is_left_alone(ledger: Ledger) -> None
         assert time.monotonic() - began >= 1.0
         assert site.requests["/"] == 2
     assert ledger(run) == {"/": "crawled"}
+    assert Excursion.objects.get(run=run).tallies["slow_down"] == 1, "also when it is crawled in the end"

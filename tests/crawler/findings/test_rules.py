@@ -60,6 +60,12 @@ def test_a_page_limit_offers_the_next_hundred() -> None:
     assert said("page_limit", starts=start(), cut={7: 0}) is None
 
 
+def test_a_limit_of_the_run_offers_no_other_limit_for_the_crawl_point() -> None:
+    found = said("page_limit", starts=start(), cut={7: 730}, of_the_run=frozenset({7}))
+    assert found is not None and [fix.label for fix in found.fixes] == ["Show them"] and found.weight == 1
+    assert found.sentence.startswith("Stopped at the limit of 500 pages which this run had for https://ex.gov/a/;")
+
+
 def test_a_depth_limit_that_cut_a_lot_offers_one_more_click() -> None:
     found = said("depth_limit", starts=start(), deep={7: 640})
     assert found is not None and found.sentence.startswith("640 addresses were one click too deep")
@@ -92,13 +98,55 @@ def test_the_other_facts_are_said() -> None:
         ("tiny", {"bytes": 61}, "61 bytes were stored."),
         ("trap", {"alike": (Alike("sessionid", 212),)}, "212 addresses differ only in sessionid= and mostly say"),
         ("trap", {"dated": 300, "pages": 320}, "300 addresses name a day or a month"),
-        ("throttled", {"throttled": 18}, "The site asked to slow down (429) until 18 addresses failed"),
+        ("throttled", {"throttled": 18}, "The site asked to slow down (429 or 503) 18 times until 18 addresses failed"),
+        (
+            "throttled",
+            {"slow_down": 40, "throttled": 1},
+            "The site asked to slow down (429 or 503) 40 times until 1 addr",
+        ),
+        (
+            "throttled",
+            {"slow_down": 5},
+            "The site asked to slow down (429 or 503) 5 times; the run's speed was Polite.",
+        ),
         ("duplicates", {"same_text": 120}, "120 pages have the same content as another page."),
         ("unread", {"unread": 14}, "14 PDF files had no readable text (scanned?)."),
     ]
     for rule, values, sentence in facts:
         found = said(rule, **values)
         assert found is not None and found.sentence.startswith(sentence), rule
+
+
+def test_a_site_that_asked_to_slow_down_is_asked_more_politely() -> None:
+    assert said("throttled", slow_down=4) is None, "now and then is nothing odd"
+    labels = {speed: [fix.label for fix in found.fixes] for speed in ("polite", "fast")
+              if (found := said("throttled", slow_down=9, speed=speed))}  # fmt: skip
+    assert labels == {"polite": [], "fast": ["Crawl it at speed Polite"]}
+    failed = said("throttled", slow_down=9, throttled=2)
+    assert failed is not None and failed.fixes[-1] == Fix("Show them", "errors", {"status": 429})
+
+
+def test_a_calendar_is_left_out_by_its_largest_folder() -> None:
+    figures = Figures()
+    for number in range(130):
+        figures.add(line(f"https://ex.gov/a/cal/2026/{number % 12 + 1}/{number}", "crawled", size=1))
+        figures.add(line(f"https://ex.gov/a/list?x=1&year=20{number:03}", "crawled", size=1))
+    figures.add(line("https://ex.gov/a/cal/2026/1/new", "crawled", size=1))
+    assert figures.dated == {"https://ex.gov/a/cal/": 131, "https://ex.gov/a/list?": 130}
+    found = said("trap", dated=261, pages=300, calendar=("https://ex.gov/a/cal/", 131), starts=start())
+    assert found is not None and found.fixes == (
+        Fix("Exclude https://ex.gov/a/cal/* (131 → 0)", exclude="https://ex.gov/a/cal/*"),
+        Fix("Show the pages", "pages", {"site": "https://ex.gov/a/cal/"}),
+    )
+    whole = said("trap", dated=261, pages=300, calendar=("https://ex.gov/a/", 131), starts=start())
+    assert whole is not None and [fix.label for fix in whole.fixes] == ["Show the pages"], "the start page is in it"
+
+
+def test_a_tiny_result_opens_its_one_page() -> None:
+    found = said("tiny", pages=1, bytes=61, only_page=17)
+    assert found is not None and found.fixes == (Fix("Open the page", "page", {"row": 17}),)
+    several = said("tiny", pages=2, bytes=61)
+    assert several is not None and several.fixes == (Fix("Show the pages", "pages"),)
 
 
 def test_the_advice_follows_the_findings() -> None:
@@ -117,7 +165,7 @@ def test_a_parameter_that_only_multiplies_addresses_is_found() -> None:
     listed = [(f"https://ex.gov/list?page={n}", b"%d" % n) for n in range(30)]
     assert list(alike([*sessions, *listed])) == [Alike("sessionid", 30)]
     assert list(alike(sessions[:19])) == []
-    assert repeated([b"a", b"a", b"a", b"b"]) == 2
+    assert repeated([b"a", b"a", b"a", b"b"]) == 3, "as many as the list behind the finding has"
 
 
 def line(url: str, outcome: str, reason: str = "", **values: Any) -> Line:

@@ -10,6 +10,7 @@ from django.db import connections
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
+from lxml import html
 
 from clearinghouse.audit.models import Entry
 from clearinghouse.library import services as library
@@ -167,9 +168,57 @@ def test_what_was_accepted_starts_accepted_the_next_time(
 def test_the_chips_count_what_they_open(signed_in: SignedIn, editor: Any, run: Run) -> None:
     browser = signed_in(editor)
     browser.post(f"/findings/{finding(run).pk}/decide/", {"state": "solved"})
-    for state in ("open", "solved", "accepted"):
+    for state in ("", "needs", "open", "solved", "accepted"):
         page = browser.get(f"/crawls/{run.pk}/findings/?state={state}")
         assert len(page.context["findings"]) == {name: count for name, _, count in page.context["chips"]}[state]
+
+
+def test_what_needs_attention_is_more_than_a_remark_everywhere(signed_in: SignedIn, editor: Any, run: Run) -> None:
+    weights = list(Finding.objects.filter(run_id=run.pk, state="open").values_list("weight", flat=True))
+    assert 1 in weights and 2 in weights
+    number = sum(weight > 1 for weight in weights)
+    said = f"{number} finding needs attention" if number == 1 else f"{number} findings need attention"
+    page = html.fromstring(signed_in(editor).get(f"/crawls/{run.pk}/").content)
+    assert said in " ".join(page.xpath("//*[@id='live-verdict']")[0].text_content().split())
+    door = page.xpath("//*[@id='live-verdict']//a/@href")[0]
+    assert len(signed_in(editor).get(door).context["findings"]) == number
+
+
+def test_the_first_tab_shows_the_three_heaviest_with_their_repairs(signed_in: SignedIn, editor: Any, run: Run) -> None:
+    browser = signed_in(editor)
+    page = browser.get(f"/crawls/{run.pk}/").content.decode()
+    assert "Stopped at the limit of 5 pages" in page and "Set limit to 100" in page
+    assert f'href="/crawls/{run.pk}/findings/">All findings' in page
+    shown = browser.get(f"/crawls/{run.pk}/").context["findings"]
+    assert 0 < len(shown) <= 3 and shown[0].finding.weight == 2
+    one = finding(run)
+    answer = browser.post(f"/findings/{one.pk}/decide/", {"state": "accepted", "next": f"/crawls/{run.pk}/"})
+    assert answer["Location"] == f"/crawls/{run.pk}/"
+    left = [row.finding.pk for row in browser.get(f"/crawls/{run.pk}/").context["findings"]]
+    assert one.pk not in left
+
+
+def test_every_tab_of_a_run_that_ended_carries_its_recommendation(
+    signed_in: SignedIn, editor: Any, run: Run, document: Document
+) -> None:
+    browser = signed_in(editor)
+    for tab in ("", "findings/", "pages/", "urls/", "hosts/", "errors/", "changes/", "tree/", "log/", "settings/"):
+        page = html.fromstring(browser.get(f"/crawls/{run.pk}/{tab}").content)
+        (head,) = page.xpath("//div[@class='title'][h1]")
+        assert "Recommendation: Review" in " ".join(head.text_content().split()), tab
+    run.excursions.update(unfinished=False)
+    going_on = make_run(document)
+    assert "Recommendation" not in browser.get(f"/crawls/{going_on.pk}/").content.decode()
+
+
+def test_an_exact_status_opens_the_addresses_that_answered_it(signed_in: SignedIn, editor: Any, run: Run) -> None:
+    browser = signed_in(editor)
+    for status, number in ((404, 1), (403, 0), (4, 1)):
+        for tab in ("errors", "urls"):
+            answer = browser.get(f"/crawls/{run.pk}/{tab}/?status={status}")
+            assert answer.context["page"].paginator.count == number, (tab, status)
+            assert len(answer.context["page"].object_list) == number, (tab, status)
+    assert "answered with 404." in browser.get(f"/crawls/{run.pk}/urls/?status=404").content.decode()
 
 
 def test_the_panel_block_shows_the_open_findings_of_the_newest_crawl(run: Run, document: Document) -> None:

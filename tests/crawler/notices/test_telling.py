@@ -1,21 +1,22 @@
 """People are told once: in the In Tray, by mail as they wish; projects' webhooks through the guard."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
-from django.test import override_settings
+from django.test import Client, override_settings
 from django.utils import timezone
 
 from clearinghouse import queues
+from clearinghouse.access import options
 from clearinghouse.addresses import networks
 from clearinghouse.library.models import Document, Project
 from crawler import asking, jobs, notices, telling, tick, webhooks
 from crawler.findings.diagnosis import diagnose_due
-from crawler.instances import Watch
-from crawler.models import Delivery, Mark, Notice, Run, Webhook, WebhookCall, Wish
+from crawler.instances import Watch, register
+from crawler.models import Delivery, Event, Excursion, Instance, Mark, Notice, Run, Webhook, WebhookCall, Wish
 from crawler.values import Snapshot
 from tests.crawler.screens.rows import Maker, fill, make_run
 from tests.sites.mail import Server, mail_server
@@ -110,6 +111,86 @@ def test_requests_and_answers_are_told(document: Document, editor: Any, administ
     assert of(editor) == ["answered"]
     sentence = Notice.objects.get(event="answered").sentence
     assert sentence.endswith("you requested was declined by administrator: next week")
+
+
+def because(person: Any, event: str) -> str:
+    return Delivery.objects.get(person_id=person.pk, notice__event=event).because
+
+
+def test_each_person_is_told_why_it_is_they(
+    document: Document, editor: Any, administrator: Any, signed_in: Callable[[Any], Client]
+) -> None:
+    run = ended_run(document)
+    look()
+    died(run, 2)
+    Run.objects.filter(pk=run.pk).update(state="running", requested_by="editor")
+    look()
+    assert because(administrator, "run_finished") == "you launched this run"
+    assert because(editor, "run_finished") == "it has findings in a document of yours"
+    assert because(editor, "interrupted") == "you launched this run"
+    assert because(administrator, "interrupted") == "you administer this house"
+    tray = signed_in(administrator).get("/").content.decode()
+    assert "You are told because you administer this house." in tray
+
+
+def died(run: Run, times: int) -> None:
+    for number in range(times):
+        at = timezone.now() - timedelta(minutes=2 * (times - number))
+        Event.objects.create(run=run, at=at, kind="interrupted", text="Process 1 died")
+
+
+def test_the_second_interruption_is_told_with_its_own_time(document: Document, administrator: Any) -> None:
+    run = make_run(document)
+    died(run, 1)
+    look()
+    assert not Notice.objects.filter(event="interrupted").exists()
+    died(run, 1)
+    look()
+    notice = Notice.objects.get(event="interrupted")
+    assert notice.at == Event.objects.filter(run=run, kind="interrupted").latest("at").at > run.started_at
+
+
+def test_a_request_is_told_to_everybody_who_may_launch_that_document(
+    document: Document, other_document: Document, editor: Any, stranger: Any, manager: Any, reader: Any,
+    administrator: Any, signed_in: Callable[[Any], Client],
+) -> None:  # fmt: skip
+    options.choose({options.MANAGERS_LAUNCH: "yes", options.DEVELOPERS_LAUNCH: "yes"})
+    asking.ask(document, "somebody", "new pages")
+    look()
+    assert [of(one) for one in (manager, editor, administrator)] == [["request"]] * 3
+    assert of(stranger) == of(reader) == []
+    assert because(manager, "request") == "you may launch crawls of this document"
+    assert because(administrator, "request") == "you administer this house"
+    assert "Crawl requested" in signed_in(manager).get("/me/notifications/").content.decode()
+    assert "Crawl requested" not in signed_in(reader).get("/me/notifications/").content.decode()
+
+
+@pytest.mark.parametrize("state", ["waiting", "running", "interrupted", "stopping"])
+def test_documents_nobody_serves_any_more_are_told_of(document: Document, administrator: Any, state: str) -> None:
+    run = make_run(document)
+    Excursion.objects.filter(run=run).update(state=state)
+    worker = register(run.pk)
+    Instance.objects.filter(pk=worker.pk).update(alive=False, seen_at=timezone.now() - timedelta(minutes=2))
+    look()
+    assert "silent" not in of(administrator), "somebody has reported within three minutes"
+    Instance.objects.update(seen_at=timezone.now() - timedelta(minutes=4))
+    look()
+    assert "silent" in of(administrator)
+
+
+@pytest.mark.parametrize("quiet", ["the run is paused", "its document is", "the command crawls it", "it is new"])
+def test_no_worker_is_missed_where_none_is_wanted(document: Document, administrator: Any, quiet: str) -> None:
+    run = make_run(document)
+    if quiet == "the run is paused":
+        Run.objects.update(state="paused", control="pause")
+    if quiet == "its document is":
+        Excursion.objects.update(state="paused", control="pause")
+    if quiet == "the command crawls it":
+        Run.objects.update(driver=register(run.pk))
+    if quiet == "it is new":
+        Run.objects.update(created_at=timezone.now())
+    look()
+    assert "silent" not in of(administrator)
 
 
 def test_what_is_muted_is_not_told(document: Document, editor: Any, administrator: Any) -> None:

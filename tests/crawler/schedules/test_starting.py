@@ -8,7 +8,8 @@ import pytest
 from django.utils import timezone
 
 from clearinghouse.library.models import Document
-from crawler import control, quiet, schedules
+from crawler import control, jobs, quiet, schedules
+from crawler.initializer import initialize
 from crawler.models import Event, Excursion, Hold, Run, Schedule, State
 from crawlpoints import services
 from crawlpoints.models import CrawlPoint
@@ -105,12 +106,23 @@ def test_quiet_hours_hold_a_run_and_let_it_go(document: Document, point: CrawlPo
     quiet.enforce(NOW)
     quiet.enforce(NOW)
     run.refresh_from_db()
-    assert (run.state, run.control, run.hold.reason) == (State.PAUSED, "pause", "quiet")
+    assert (run.state, run.control, run.hold.reason) == (State.WAITING, "pause", "quiet"), "it has not begun: it waits"
     assert Event.objects.filter(run=run, kind="pause").count() == 1
+    jobs.initialize(run.pk)
+    assert not Excursion.objects.filter(run=run, found__gt=0).exists(), "a ring from before opens nothing"
     quiet.set_hours("0" * 168, "administrator")
     quiet.enforce(NOW)
     run.refresh_from_db()
     assert (run.state, run.control) == (State.WAITING, "") and not Hold.objects.exists()
+
+
+def test_a_run_that_has_begun_is_paused_in_quiet_hours(document: Document, point: CrawlPoint) -> None:
+    run = launched(document)
+    initialize(run)
+    quiet_now()
+    quiet.enforce(NOW)
+    run.refresh_from_db()
+    assert (run.state, run.control) == (State.PAUSED, "pause")
 
 
 def test_who_resumes_a_held_run_by_hand_has_the_last_word(document: Document, point: CrawlPoint) -> None:

@@ -9,13 +9,13 @@ from django.utils import timezone
 from lxml import html
 
 from clearinghouse.digests import digest_of
-from crawler import instances
+from crawler import control, instances
 from crawler.instances import register
 from crawler.models import Event, Excursion, Host, HostService, Run, State
 from crawler.queries.counts import totals, totals_by_state
 from crawler.screens.live import Mark, milestone
 
-from .rows import SITE
+from .rows import SITE, make_run
 
 pytestmark = pytest.mark.django_db(databases=["default", "webcrawl", "primary", "backup"])
 SignedIn = Callable[[Any], Client]
@@ -107,6 +107,44 @@ def test_screen_readers_hear_milestones_only() -> None:
     assert Mark.read(half.text) == half and Mark.read("nonsense") is None
 
 
+def test_a_quarter_is_said_once_even_if_new_finds_take_it_back(
+    signed_in: SignedIn, administrator: Any, document: Any
+) -> None:
+    run, browser = make_run(document), signed_in(administrator)
+    run.excursions.update(crawled=1, queued=90)
+    address, said = poll_address(browser.get(f"/crawls/{run.pk}/").content), []
+    for done, waiting in ((6, 10), (11, 10), (11, 90), (60, 50), (90, 1)):
+        run.excursions.update(crawled=done, queued=waiting, unchanged=0, redirected=0, failed=2)
+        parts = fragments(browser.get(address).content)
+        said.append(parts["live-say"].text_content() if "live-say" in parts else "")
+        address = parts["live-poll"].get("hx-get")
+        assert browser.get(address).status_code == 204
+    assert said == ["25% done", "50% done", "", "", "75% done"]
+
+
+def test_what_can_be_asked_moves_with_the_poll(signed_in: SignedIn, administrator: Any, run: Run) -> None:
+    browser = signed_in(administrator)
+    first, second = run.excursions.order_by("pk")[:2]
+
+    def polled(address: str) -> tuple[str, dict[str, Any]]:
+        parts = fragments(browser.get(address).content)
+        return parts["live-poll"].get("hx-get"), parts
+
+    address = poll_address(browser.get(f"/crawls/{run.pk}/").content)
+    control.set_speed(run, "fast", "administrator")
+    address, parts = polled(address)
+    assert parts["live-controls"].xpath(".//button[@aria-current='true']")[0].text_content() == "Fast"
+    assert parts[f"e{first.pk}-acts"].xpath(".//button") and not parts[f"e{second.pk}-acts"].xpath(".//button")
+    Excursion.objects.filter(pk=first.pk).update(state="finished", unfinished=False)
+    address, parts = polled(address)
+    assert not parts[f"e{first.pk}-acts"].xpath(".//button") and "live-controls" not in parts
+
+
+def test_who_may_not_control_gets_no_commands_with_the_poll(signed_in: SignedIn, editor: Any, run: Run) -> None:
+    rows = ",".join(str(one.pk) for one in run.excursions.all())
+    assert b"-acts" not in signed_in(editor).get(f"/crawls/{run.pk}/live?since=x&rows={rows}").content
+
+
 def test_the_switch_is_remembered_by_the_browser(signed_in: SignedIn, administrator: Any, run: Run) -> None:
     browser = signed_in(administrator)
     browser.get(f"/crawls/{run.pk}/?live=off")
@@ -147,7 +185,7 @@ def test_a_site_that_holds_the_run_up_is_named(signed_in: SignedIn, administrato
     HostService.objects.create(host=host, instance=register(run.pk), flying=3)
     Host.objects.update(wait_until=timezone.now().timestamp() + 90)
     told = signed_in(administrator).get(f"/crawls/{run.pk}/").content.decode()
-    assert "asked to wait another 90 s" in told and "Running slowly (https://slow.example.gov)" in told
+    assert "asked to wait another 90 s" in told and "Running slowly (slow.example.gov asked to wait)" in told
     assert "slow.example.gov" not in signed_in(editor).get(f"/crawls/{run.pk}/live").content.decode()
 
 

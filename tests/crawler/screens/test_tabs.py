@@ -7,10 +7,12 @@ import pytest
 from django.test import Client
 from lxml import html
 
+from clearinghouse import __version__
 from clearinghouse.library.models import Document
+from crawler import control, schedules
 from crawler.findings.diagnosis import diagnose_due
-from crawler.models import Excursion, LedgerEntry, PageVersion, Run
-from crawler.narrowing import addresses_again
+from crawler.models import ErrorGroup, Excursion, LedgerEntry, PageVersion, Run
+from crawler.narrowing import Choice, addresses_again
 from crawler.queries.failures import pattern_of
 from crawler.queries.sites import by_folder, by_site, median_of
 from crawler.queries.tree import Node
@@ -199,6 +201,58 @@ def test_settings_are_compared_with_the_current_ones(signed_in: SignedIn, editor
     assert [f"Depth limit of {SITE}/measures/", "Measures of hospital quality", "7", str(point.depth)] in rows
     assert "Exclude URL" in told and "the-account" not in told
     assert differing(excursion.snapshot, excursion.snapshot) == []
+
+
+def compared(browser: Client, run: Run) -> tuple[list[str], str]:
+    """What is listed as changed, and all that is said."""
+    answer = browser.get(f"/crawls/{run.pk}/settings/?compare=1")
+    rows = html.fromstring(answer.content).xpath("//section[@aria-labelledby='diff-h']//tbody/tr/th")
+    return [row.text_content() for row in rows], text_of(answer)
+
+
+def test_errors_that_are_in_no_group_are_admitted(signed_in: SignedIn, editor: Any, finished_run: Run) -> None:
+    browser = signed_in(editor)
+    diagnose_due()
+    assert "are grouped here" not in text_of(browser.get(f"/crawls/{finished_run.pk}/errors/"))
+    ErrorGroup.objects.filter(reason="timeout").first().delete()
+    told = text_of(browser.get(f"/crawls/{finished_run.pk}/errors/"))
+    assert "3 of 4 errors are grouped here" in told and "All errors one by one" in told
+
+
+def test_what_a_launch_narrowed_itself_is_no_change_of_the_settings(
+    signed_in: SignedIn, administrator: Any, document: Document
+) -> None:
+    browser = signed_in(administrator)
+    points = [
+        services.add_crawl_point(document, {"url": url, "root": url, "max_pages": most, "depth": 3})[0]
+        for url, most in ((f"{SITE}/a/", 500), (f"{SITE}/b/", 0))
+    ]
+    limited = schedules.launch([document.pk], by="administrator", max_pages=50)
+    changes, told = compared(browser, limited)
+    assert changes == [] and "The maximum of 50 pages was of this run only." in told
+    assert "50of this run; 500 of its own" in told and "50of this run; no limit of its own" in told
+    Run.objects.filter(pk=limited.pk).update(state="cancelled")
+    Excursion.objects.update(unfinished=False, state="cancelled")
+    one = schedules.launch([document.pk], by="administrator", choice=Choice(point_id=points[0].pk))
+    changes, told = compared(browser, one)
+    assert changes == [] and "the others are not compared" in told
+    points[0].depth = 2
+    points[0].save()
+    assert compared(browser, one)[0] == [f"Depth limit of {SITE}/a/"]
+    then = one.excursions.get().snapshot
+    again = then | {"points": [then["points"][0] | {"depth": 0}]}
+    assert differing(again, then, "failed") == [] and differing(again, then) != []
+
+
+def test_the_settings_of_a_run_name_its_version_its_pace_and_its_limits(
+    signed_in: SignedIn, administrator: Any, document: Document
+) -> None:
+    services.add_crawl_point(document, {"url": f"{SITE}/a/", "root": f"{SITE}/a/"})
+    run = schedules.launch([document.pk], by="administrator", max_pages=50, speed="medium")
+    control.set_speed(run, "fast", "administrator")
+    told = text_of(signed_in(administrator).get(f"/crawls/{run.pk}/settings/"))
+    assert f"Clearinghouse Web Crawl {__version__}" in told and "at most 50 pages for each crawl point" in told
+    assert "Medium: 0.2 s between two requests to a site, 2 connections to it; changed to Fast since" in told
 
 
 def test_chips_of_pages_and_pressing_why(signed_in: SignedIn, editor: Any, run: Run) -> None:

@@ -1,6 +1,8 @@
 """Sentences, sums and charts."""
 
 import re
+from collections import Counter
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -10,15 +12,16 @@ from django.utils.html import strip_tags
 
 from crawler import intake
 from crawler.control import CANCEL, PAUSE, STOP
-from crawler.models import Event, Run
+from crawler.models import Run
 from crawler.queries.aftermath import Aftermath
 from crawler.queries.counts import Tallies, Totals
 from crawler.queries.pace import _pace
 from crawler.queries.results import run_result
-from crawler.queries.runs import ASKED, cause_of
+from crawler.queries.runs import ASKED
+from crawler.queries.standing import Standing, limits_in, slow_word, slow_words
 from crawler.screens import charts
 from crawler.screens.tab_log import WORDS
-from crawler.screens.verdict import state_word, verdict
+from crawler.screens.verdict import state_code, state_word, verdict
 
 NOW = datetime(2026, 11, 18, 14, 3, 22, tzinfo=UTC)
 
@@ -57,26 +60,56 @@ def test_one_is_not_many() -> None:
     )
 
 
+def standing(**states: int) -> Standing:
+    return Standing(Counter(states))
+
+
 def test_state_words_say_what_was_asked_and_which_limit_was_met() -> None:
     assert state_word(a_run("running", control="stop")) == "Stopping"
-    assert state_word(a_run("finished_at_limit"), {"page_limit": 3}) == "Finished at limit (maximum pages)"
+    limits = limits_in({"page_limit": 3, "outside_root": 9})
+    assert state_word(a_run("finished_at_limit"), Standing(limits=limits)) == "Finished at limit (maximum pages)"
+    assert limits_in({"page_limit": 1, "run_limit": 2}) == "maximum pages and the run's limit"
     assert state_word(a_run("finished")) == ""
-    assert state_word(a_run("paused"), because="by anna") == "Paused (by anna)"
-    assert state_word(a_run("interrupted"), because="2nd") == "Interrupted, resuming (2nd time)"
+    assert state_word(a_run("paused"), Standing(paused_by="by anna")) == "Paused (by anna)"
     assert [state_word(a_run(state)) for state in ("stopped", "cancelled", "failed")] == [
         "Stopped (kept)", "Cancelled (discarded)", "Failed (a fault of ours)",
     ]  # fmt: skip
 
 
-@pytest.mark.django_db(databases=["default", "webcrawl"])
-def test_the_log_says_who_paused_and_how_often_it_was_interrupted(run: Run) -> None:
-    Event.objects.create(run=run, at=NOW, kind="pause", text="Paused by quiet hours")
-    for doc_id in (None, 7, None):
-        Event.objects.create(run=run, at=NOW, kind="interrupted", text="Process 1 died", doc_id=doc_id)
-    run.state = "paused"
-    assert cause_of(run) == "by quiet hours"
-    run.state = "interrupted"
-    assert cause_of(run) == "2nd"
+def test_a_run_is_paused_when_its_last_document_rests() -> None:
+    going_on, resting = standing(running=1, paused=2), standing(paused=3)
+    assert state_word(a_run("paused", control="pause"), going_on) == "Pausing"
+    assert state_word(a_run("paused", control="pause"), resting) == ""
+    told = strip_tags(verdict(a_run("paused"), SUMS, 0, NOW, standing=going_on))
+    assert told.startswith("Pausing; what is being fetched is finished first. 412 of 1,038")
+
+
+@pytest.mark.parametrize(
+    ("times", "word"), [(0, "Interrupted, resuming"), (1, "Interrupted, resuming (1st time)"),
+                        (2, "Interrupted, resuming (2nd time)"), (11, "Interrupted, resuming (11th time)"),
+                        (23, "Interrupted, resuming (23rd time)")],
+)  # fmt: skip
+def test_a_run_whose_documents_wait_for_an_heir_is_interrupted(times: int, word: str) -> None:
+    dead = replace(standing(interrupted=2, finished=1), interruptions=times)
+    assert (state_code(a_run("running"), dead), state_word(a_run("running"), dead)) == ("interrupted", word)
+    assert strip_tags(verdict(a_run("running"), SUMS, 0, NOW, standing=dead)).startswith("Interrupted; it continues by")
+    other = standing(interrupted=1, running=1)
+    assert (state_code(a_run("running"), other), state_word(a_run("running"), other)) == ("running", "")
+
+
+def test_a_run_nobody_serves_yet_is_starting_or_resuming() -> None:
+    assert state_word(a_run("running"), standing(waiting=3)) == "Starting"
+    assert state_word(a_run("running"), replace(standing(waiting=1, finished=2), begun=True)) == "Resuming"
+    assert state_word(a_run("running"), standing(waiting=3, running=1)) == ""
+
+
+def test_a_slow_run_says_what_holds_it_up() -> None:
+    at = NOW.timestamp()
+    word = slow_word(at + 90, 0, at)
+    slow = replace(standing(running=1), slow=slow_words({"https://slow.example.gov": word}))
+    assert state_word(a_run("running"), slow) == "Running slowly (slow.example.gov asked to wait)"
+    assert slow_word(0, at - 60, at) == "does not answer" and slow_word(at, 0, at) == ""
+    assert slow_words({"https://a/": "x", "https://b/": "y"}) == "2 sites hold it up" and slow_words({}) == ""
 
 
 def test_every_kind_of_event_has_words() -> None:

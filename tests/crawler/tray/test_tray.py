@@ -11,6 +11,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from clearinghouse.access import options
 from clearinghouse.library import services as library
 from clearinghouse.library.models import Document
 from crawler import asking, notices
@@ -102,6 +103,7 @@ def test_a_task_is_claimed_taken_over_and_released(
 def test_a_crawl_is_requested_once_and_launched(
     signed_in: SignedIn, editor: Any, administrator: Any, document: Document, point: Any
 ) -> None:
+    options.choose({options.SPEED: "medium"})
     path = f"/documents/{document.pk}/request-crawl/"
     assert "Request crawl</button>" in page(signed_in(editor), path)
     answer = signed_in(editor).post(path, {"note": "new pages"}, follow=True)
@@ -115,6 +117,7 @@ def test_a_crawl_is_requested_once_and_launched(
     run = Run.objects.get()
     request.refresh_from_db()
     assert (request.state, request.run_id, run.note) == ("launched", run.pk, "Requested by editor: new pages")
+    assert run.speed == "medium", "as launches begin in this house"
     signed_in(administrator).post(f"/requests/{request.pk}/answer/", {"do": "decline"})
     request.refresh_from_db()
     assert request.state == "launched"

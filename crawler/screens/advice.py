@@ -1,0 +1,54 @@
+"""What to do about a run that ended: the findings as this person sees them, the recommendation in its head."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from clearinghouse.access.policies import Action, doc_ids_for, may
+from clearinghouse.library.models import Document
+
+from ..findings import links
+from ..models import OPEN_STATES, Advice, Finding, Run
+from ..queries.counts import Docs
+from ..queries.findings import advice_of, findings_of
+
+FIRST = 3  # findings on the first tab
+_WORST_FIRST = (Advice.AGAIN, Advice.REVIEW, Advice.PROPAGATE)
+
+
+@dataclass(frozen=True, slots=True)
+class Recommendation:
+    """The worst of what is advised for the documents of a run, and for how many of them."""
+
+    label: str
+    kind: str
+    symbol: str
+    documents: int
+
+
+def recommendation_of(run: Run, docs: Docs) -> Recommendation | None:
+    """None while it goes on, and until it was looked through."""
+    if run.state in OPEN_STATES:
+        return None
+    advised = advice_of(run.pk, docs)
+    worst = next((one for one in _WORST_FIRST if one in advised), None)
+    if worst is None:
+        return None
+    kind, symbol, _ = links.ADVICE_WORDS[worst]
+    return Recommendation(worst.label, kind, symbol, advised[worst])
+
+
+def first_findings(user: Any, run: Run, docs: Docs) -> list[links.Shown]:
+    """The heaviest that nobody decided about."""
+    return shown_to(user, list(findings_of(run.pk, docs, Finding.State.OPEN)[:FIRST]))
+
+
+def shown_to(user: Any, found: list[Finding]) -> list[links.Shown]:
+    return links.shown(found, _editable(user, found), may(user, Action.LAUNCH)) if found else []
+
+
+def _editable(user: Any, findings: Iterable[Finding]) -> dict[int, bool]:
+    """Which of the documents of these findings the person may change; one query at most."""
+    allowed = doc_ids_for(user, Action.EDIT)
+    live = set(Document.objects.filter(pk__in={one.doc_id for one in findings}).values_list("pk", flat=True))
+    return {doc_id: allowed is None or doc_id in allowed for doc_id in live}
