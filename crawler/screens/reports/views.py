@@ -114,7 +114,8 @@ def _known(request: HttpRequest, name: str) -> str:
 def mark(request: HttpRequest, key: str) -> HttpResponse:
     """Known, solved or new again, in the documents of this person that have this error."""
     docs: Any = visible_docs(request)
-    digest = _digest(key)
+    if (digest := errors.digest_in(key)) is None:
+        raise Http404("No such group of errors")
     visible = set(seen(ErrorGroup.objects.filter(key=digest), docs).values_list("doc_id", flat=True))
     if not visible:
         raise Http404("No such group of errors")
@@ -129,10 +130,3 @@ def mark(request: HttpRequest, key: str) -> HttpResponse:
     messages.success(request, f"This error is {word} in {plural(count, 'document')}.")
     there = reverse("report", args=["errors"])
     return HttpResponseRedirect(safe_next(request.POST.get("next", ""), there))
-
-
-def _digest(key: str) -> bytes:
-    try:
-        return bytes.fromhex(key)
-    except ValueError:
-        raise Http404("No such group of errors")
