@@ -4,7 +4,9 @@ Exit 0 only on success, 1 failed, 2 wrong use, 4 needs a decision; errors are on
 Called by: every management command.
 """
 
+import getpass
 import json
+import os
 import re
 import sys
 from typing import Any
@@ -42,7 +44,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         self.plain = not options["json"]
-        with acting_as(f"command {self.name}"):
+        with acting_as(self.signature):
             result = self.work(**options)
         if options["json"]:
             self.stdout.write(json.dumps(result, ensure_ascii=False, default=str))
@@ -64,6 +66,18 @@ class Command(BaseCommand):
     @property
     def name(self) -> str:
         return type(self).__module__.rsplit(".", 1)[-1]
+
+    @property
+    def signature(self) -> str:
+        return f"command {self.name}"
+
+    @property
+    def person(self) -> str:
+        """Who gives the order, for what is done in somebody's name: the user of the operating system."""
+        try:
+            return f"{getpass.getuser()}, {self.signature}"
+        except (OSError, KeyError, ImportError):  # a user without a name, as in some containers
+            return f"user {os.getuid()}, {self.signature}"
 
     def say(self, line: str) -> None:
         if self.plain:
