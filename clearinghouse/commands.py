@@ -14,6 +14,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db.utils import OperationalError, ProgrammingError
 
+from .logs import log_uncaught
 from .records import acting_as
 
 _UNPREPARED = re.compile(r"no such table|does not exist")
@@ -50,6 +51,8 @@ class Command(BaseCommand):
             self.stdout.write(json.dumps(result, ensure_ascii=False, default=str))
 
     def execute(self, *args: Any, **options: Any) -> str | None:
+        if self._called_from_command_line:
+            sys.excepthook = log_uncaught
         try:
             return super().execute(*args, **options)
         except Stop as stop:
