@@ -4,7 +4,9 @@ Exit 0 only on success, 1 failed, 2 wrong use, 4 needs a decision; errors are on
 Called by: every management command.
 """
 
+import getpass
 import json
+import os
 import re
 import sys
 from typing import Any
@@ -12,6 +14,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db.utils import OperationalError, ProgrammingError
 
+from .logs import log_uncaught
 from .records import acting_as
 
 _UNPREPARED = re.compile(r"no such table|does not exist")
@@ -44,7 +47,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         self.plain = not options["json"]
         try:
-            with acting_as(f"command {self.name}"):
+            with acting_as(self.signature):
                 self._print(self.work(**options))
         except Stop as stop:
             if stop.result is not None:
@@ -56,6 +59,8 @@ class Command(BaseCommand):
             self.stdout.write(json.dumps(result, ensure_ascii=False, default=str))
 
     def execute(self, *args: Any, **options: Any) -> str | None:
+        if self._called_from_command_line:
+            sys.excepthook = log_uncaught
         try:
             return super().execute(*args, **options)
         except Stop as stop:
@@ -72,6 +77,18 @@ class Command(BaseCommand):
     @property
     def name(self) -> str:
         return type(self).__module__.rsplit(".", 1)[-1]
+
+    @property
+    def signature(self) -> str:
+        return f"command {self.name}"
+
+    @property
+    def person(self) -> str:
+        """Who gives the order, for what is done in somebody's name: the user of the operating system."""
+        try:
+            return f"{getpass.getuser()}, {self.signature}"
+        except (OSError, KeyError, ImportError):  # a user without a name, as in some containers
+            return f"user {os.getuid()}, {self.signature}"
 
     def say(self, line: str) -> None:
         if self.plain:

@@ -6,6 +6,8 @@ speak to the terminal it is read on.
 
 import logging
 import re
+import sys
+from types import TracebackType
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
@@ -21,6 +23,14 @@ class OneLine(logging.Formatter):
 
     def formatStack(self, stack_info: str) -> str:
         return _set_in(stack_info)
+
+
+def log_uncaught(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+    """What ends a process stands in the log like any other fault; Ctrl-C is none."""
+    if issubclass(kind, Exception):
+        logging.getLogger("uncaught").critical("The process ends by a fault", exc_info=(kind, error, trace))
+    else:
+        sys.__excepthook__(kind, error, trace)
 
 
 def escaped(text: str) -> str:

@@ -201,7 +201,10 @@ LOGGING = {
             "style": "{",
         }
     },
-    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
-    "root": {"handlers": ["stderr"], "level": env.text("LOG_LEVEL")},
+    "handlers": {
+        "stderr": {"class": "logging.StreamHandler", "formatter": "line"},
+        "faults": {"class": "crawler.faults.Keeper", "level": "ERROR"},
+    },
+    "root": {"handlers": ["stderr", "faults"], "level": env.text("LOG_LEVEL")},
     "loggers": {"django.db.backends": {"level": "INFO"}, "rq": {"level": "WARNING"}},
 }

@@ -5,11 +5,14 @@ that nobody serves, the tick sends an instance.
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 from django.db.models import QuerySet, Sum
 from django.utils import timezone
 
 from clearinghouse import queues
+from clearinghouse.audit import services as audit
+from clearinghouse.records import acting_as
 
 from .errors import WrongMoment
 from .models import OPEN_STATES, Event, Excursion, Run, State
@@ -88,6 +91,7 @@ def pause_document(run: Run, doc_id: int, by: str) -> None:
         raise WrongMoment("This document was asked something else already; try again in a few seconds")
     mine.filter(state__in=(State.WAITING, State.INTERRUPTED)).update(state=State.PAUSED)
     note(run.pk, PAUSE, f"{mine[0].title}: paused by {by}", doc_id)
+    record(run, PAUSE, f"Paused {mine[0].title} in run {run.pk}", by, doc_id=doc_id)
 
 
 def resume_document(run: Run, doc_id: int, by: str) -> None:
@@ -95,6 +99,7 @@ def resume_document(run: Run, doc_id: int, by: str) -> None:
     if not mine.filter(control=PAUSE).update(control=""):
         raise WrongMoment("This document is not paused by itself; resume the run")
     note(run.pk, "resume", f"{mine[0].title}: resumed by {by}", doc_id)
+    record(run, "resume", f"Resumed {mine[0].title} in run {run.pk}", by, doc_id=doc_id)
     if run.control != PAUSE:
         mine.filter(state=State.PAUSED).update(state=State.WAITING)
         call_for_help(run)
@@ -114,19 +119,24 @@ def apply_excludes(run: Run, doc_id: int, patterns: list[str], by: str) -> None:
     excursion = Excursion.objects.filter(run=run, doc_id=doc_id, unfinished=True).first()
     if excursion is None:
         raise WrongMoment(f"Run {run.pk} is not crawling this document any more")
+    before = list(excursion.snapshot.get("excludes", ()))
     # Marked, because whoever serves the queue next must judge by them what was queued before.
     excursion.snapshot = excursion.snapshot | {"excludes": patterns, "applied": True}
     excursion.control = excursion.control or EXCLUDE  # a paused document meets them when it goes on
     excursion.save(update_fields=["snapshot", "control"])
     note(run.pk, "exclude", f"{len(patterns)} exclude URLs applied by {by}", doc_id)
+    change = {"before": {"excludes": before}, "after": {"excludes": patterns}}
+    record(run, "exclude", f"Applied the exclude URLs to run {run.pk}", by, doc_id=doc_id, change=change)
 
 
 def set_speed(run: Run, speed: str, by: str) -> None:
     if speed not in SPEEDS:
         raise WrongMoment(f"{speed!r} is not a speed; use {', '.join(SPEEDS)}")
     _still_open(run)
+    change = {"before": {"speed": run.speed}, "after": {"speed": speed}}
     Run.objects.filter(pk=run.pk).update(speed=speed)
     note(run.pk, "speed", f"Speed set to {speed} by {by}")
+    record(run, "speed", f"Set the speed of run {run.pk} to {speed}", by, change=change)
 
 
 def _order(run: Run, order: str, by: str, sentence: str, allowed: tuple[str, ...]) -> None:
@@ -134,6 +144,7 @@ def _order(run: Run, order: str, by: str, sentence: str, allowed: tuple[str, ...
     if Run.objects.filter(pk=run.pk, control__in=allowed).update(control=order) != 1:
         raise WrongMoment(f"Run {run.pk} was asked something else already; look at its page")
     note(run.pk, order or "resume", f"{sentence} by {by}" if ";" not in sentence else f"{sentence} ({by})")
+    record(run, order or "resume", f"Run {run.pk}: {sentence.lower()}", by)
 
 
 def _still_open(run: Run) -> None:
@@ -145,6 +156,17 @@ def _still_open(run: Run) -> None:
 def note(run_id: int, kind: str, text: str, doc_id: int | None = None) -> None:
     """A line in the log of the run."""
     Event.objects.create(run_id=run_id, doc_id=doc_id, at=timezone.now(), kind=kind, text=text[:500])
+
+
+def record(
+    run: Run, action: str, sentence: str, by: str, *, doc_id: int | None = None, change: dict[str, Any] | None = None
+) -> None:
+    """A line in the audit; of the document, where the run has only one."""
+    if doc_id is None:
+        doc_ids = Excursion.objects.filter(run=run).values_list("doc_id", flat=True)[:2]
+        doc_id = doc_ids[0] if len(doc_ids) == 1 else None
+    with acting_as(by):
+        audit.record(action, run, sentence, document_id=doc_id, **(change or {}))
 
 
 def call_for_help(run: Run) -> None:

@@ -16,7 +16,7 @@ from clearinghouse.databases import WEBCRAWL
 from clearinghouse.library.models import Document
 from crawlpoints.models import CrawlPoint, CrawlPointLink, ExcludeUrl
 
-from .control import note
+from .control import note, record
 from .errors import AllBusy, NothingToCrawl
 from .models import Excursion, Instance, Run
 from .narrowing import Choice, Chosen, narrowed, said
@@ -76,10 +76,16 @@ def launch(
     documents = Document.objects.select_related("sheet__project").in_bulk(chosen)
     while True:
         try:
-            return _created(chosen, documents, by=by, speed=speed, driver=driver, **options)
+            run = _created(chosen, documents, by=by, speed=speed, driver=driver, **options)
+            break
         except IntegrityError:  # PostgreSQL: somebody launched these documents at the same moment
             if not _busy(list(chosen)):
                 raise
+    count = len(chosen) - len(run.left_out)
+    names = ("speed", "origin", "note", "ignore_robots", "propagate_after", "max_seconds", "max_bytes")
+    after = {"documents": count} | {name: getattr(run, name) for name in names}
+    record(run, "launch", f"Launched run {run.pk} over {count} documents", by, change={"after": after})
+    return run
 
 
 NO_SUCH_POINT = "This crawl point is not active. Activate it, or choose another."

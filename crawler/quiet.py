@@ -11,7 +11,9 @@ from datetime import datetime, timedelta
 from django.db import transaction
 from django.utils import timezone
 
+from clearinghouse.audit import services as audit
 from clearinghouse.databases import WEBCRAWL
+from clearinghouse.records import acting_as
 
 from . import control
 from .errors import WrongMoment
@@ -70,21 +72,32 @@ def next_quiet(now: datetime) -> datetime | None:
 def set_hours(hours: str, by: str) -> None:
     if len(hours) != HOURS or set(hours) - {"0", "1"}:
         raise ValueError("hours are 168 times 0 or 1")
-    _save(by, hours=hours)
+    before = week().hours
+    row = _save(by, hours=hours)
+    _record(row, by, f"Set quiet hours: {hours.count('1')} hours of the week", {"hours": before}, {"hours": hours})
 
 
 def pause_all(by: str, note: str = "") -> None:
     """No crawl runs until resume_all; what runs is paused within seconds."""
-    _save(by, paused_by=by, paused_at=timezone.now(), note=note)
+    before = {"paused_by": week().paused_by}
+    row = _save(by, paused_by=by, paused_at=timezone.now(), note=note)
+    _record(row, by, "Paused all crawls", before, {"paused_by": by, "note": note})
 
 
 def resume_all(by: str) -> None:
-    _save(by, paused_by="", paused_at=None, note="")
+    before = {"paused_by": week().paused_by}
+    row = _save(by, paused_by="", paused_at=None, note="")
+    _record(row, by, "Let crawls go on", before, {"paused_by": ""})
 
 
-def _save(by: str, **values: object) -> None:
+def _save(by: str, **values: object) -> QuietWeek:
     values |= {"changed_by": by, "changed_at": timezone.now()}
-    QuietWeek.objects.update_or_create(pk=_ONLY, defaults=values)
+    return QuietWeek.objects.update_or_create(pk=_ONLY, defaults=values)[0]
+
+
+def _record(row: QuietWeek, by: str, sentence: str, before: dict[str, str], after: dict[str, str]) -> None:
+    with acting_as(by):
+        audit.record("change", row, sentence, before=before, after=after)
 
 
 def enforce(now: datetime) -> None:

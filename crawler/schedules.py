@@ -12,6 +12,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from clearinghouse.access.policies import Action, documents_for
+from clearinghouse.audit import services as audit
 from clearinghouse.databases import WEBCRAWL
 from clearinghouse.library.models import Document
 from crawlpoints.models import SavedView
@@ -21,6 +22,7 @@ from .errors import AllBusy, NothingToCrawl
 from .models import Every, Excursion, Run, Schedule
 from .narrowing import Choice
 from .policy.timetable import Rule, next_start
+from .policy.timetable import sentence as sentence_of
 from .queries.viewed import documents_in
 from .values import OWN_MAXIMUM
 
@@ -69,20 +71,41 @@ def add(schedule: Schedule, now: datetime) -> Schedule:
     if rule is not None:
         schedule.next_at = next_start(rule, now)
     schedule.save(force_insert=True)
+    _record("plan", schedule, f"Planned a crawl: {_said(schedule)}", after=_kept(schedule))
     return schedule
 
 
 def turn(schedule: Schedule, *, on: bool, now: datetime) -> None:
     """Off keeps it for later; on again does not make up for what was missed meanwhile."""
+    before = {"active": schedule.active}
     schedule.active = on
     rule = rule_of(schedule)
     if on and rule is not None:
         schedule.next_at = next_start(rule, now)
     schedule.save(update_fields=["active", "next_at"])
+    sentence = f"Turned {'on' if on else 'off'} the planned crawl: {_said(schedule)}"
+    _record("change", schedule, sentence, before=before, after={"active": on})
 
 
 def remove(schedule: Schedule) -> None:
+    _record("delete", schedule, f"Deleted the planned crawl: {_said(schedule)}", before=_kept(schedule))
     schedule.delete()
+
+
+def _said(schedule: Schedule) -> str:
+    rule = rule_of(schedule)
+    return sentence_of(rule) if rule else "once"
+
+
+def _kept(schedule: Schedule) -> dict[str, Any]:
+    names = ("what", "doc_ids", "point_id", "only", "speed", "max_seconds", "max_pages", "propagate_after", "note",
+             "project_id", "view_id", "every", "weekdays", "monthday", "at", "zone", "active")  # fmt: skip
+    return {name: getattr(schedule, name) for name in names}
+
+
+def _record(action: str, schedule: Schedule, sentence: str, **change: Any) -> None:
+    only = schedule.doc_ids[0] if len(schedule.doc_ids) == 1 else None
+    audit.record(action, schedule, sentence, document_id=only, **change)
 
 
 def start_due(now: datetime) -> list[Run]:

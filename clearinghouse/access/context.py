@@ -15,7 +15,7 @@ from django.utils import timezone
 from clearinghouse import __version__
 
 from . import counts
-from .help_topics import TOPICS
+from .help_topics import topic_of
 from .policies import Action, may, role_of
 from .views import KEYS_COOKIE, THEME_COOKIE, THEMES
 
@@ -57,7 +57,7 @@ def frame(request: HttpRequest) -> dict[str, Any]:
 def _help_url(request: HttpRequest) -> str:
     """The page for this screen; empty where there is no help."""
     match = request.resolver_match
-    topic = TOPICS.get((match.url_name if match else None) or "")
+    topic = topic_of(match.url_name or "", request.GET.dict() | match.kwargs) if match else ""
     return address_named("help-topic", topic) if topic else address_named("help")
 
 

@@ -3,6 +3,9 @@
 Called by: context, for the link Help in the head of every page. A screen without a line leads to the first page.
 """
 
+from collections.abc import Mapping
+from typing import Any
+
 _NAMES = {
     "in-tray": ("home",),
     "notices": ("my-notices", "notice-defaults", "webhooks"),
@@ -19,7 +22,8 @@ _NAMES = {
     "tester": ("crawl-points-test",),
     "preview": ("previews", "preview"),
     "launch": ("launch", "request-crawl"),
-    "runs": ("crawls", "run", "run-tab", "run-cancel", "run-compare", "run-compare-choose"),
+    "runs": ("crawls", "run", "run-tab", "run-cancel", "run-compare-choose"),
+    "compare": ("run-compare",),
     "page": ("run-page",),
     "findings": ("run-findings",),
     "reports": ("reports", "report"),
@@ -31,4 +35,18 @@ _NAMES = {
     "machines": ("workers", "status", "error-log"),
     "api-keys": ("api-keys", "api-docs"),
 }  # fmt: skip
+# Screens that are several: by the argument of their address, or by what stands behind its question mark.
+TABS = ("pages", "urls", "hosts", "errors", "changes", "tree", "log", "settings")
+REPORTS = ("coverage", "activity", "hosts", "errors", "broken-links", "changes", "schedules", "exclusions", "audit")
+PARTS: dict[str, tuple[str, dict[str, str]]] = {
+    "run-tab": ("tab", {tab: f"run-{tab}" for tab in TABS}),
+    "report": ("name", {name: f"report-{name}" for name in REPORTS}),
+    "crawls": ("tab", {"calendar": "calendar"}),
+}
 TOPICS = {name: topic for topic, names in _NAMES.items() for name in names}  # by the name of the URL
+
+
+def topic_of(screen: str, values: Mapping[str, Any]) -> str:
+    """The page for a screen; `values` are the arguments and the query of its address. Empty where there is none."""
+    name, topics = PARTS.get(screen, ("", {}))
+    return topics.get(str(values.get(name, ""))) or TOPICS.get(screen, "")

@@ -19,6 +19,7 @@ class Person(models.Model):
     user = models.OneToOneField(settings.AUTH_USER_MODEL, models.CASCADE, primary_key=True, related_name="person")
     role = models.CharField(max_length=20, choices=Role.choices, default=Role.DEVELOPER)
     projects = models.ManyToManyField(Project, blank=True, related_name="people")
+    rows = models.CharField(max_length=3, default="", blank=True)  # of a page of a list; empty: as each list has it
 
     class Meta:
         db_table = "clearinghouse_person"

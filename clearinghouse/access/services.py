@@ -82,3 +82,8 @@ def facts(user: Any) -> dict[str, Any]:
         "projects": sorted(person.projects.values_list("name", flat=True)) if person else [],
         "active": user.is_active,
     }
+
+
+def choose_rows(user: Any, rows: str) -> None:
+    """How many rows a page of a list has; one's own choice, so no audit."""
+    Person.objects.filter(user=user.pk).update(rows=rows)

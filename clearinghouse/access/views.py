@@ -3,7 +3,6 @@
 Does not: decide who may (policies), change people (people.py). Called by: urls, settings.CSRF_FAILURE_VIEW.
 """
 
-from collections.abc import Mapping
 from typing import Any
 
 from django.contrib import messages
@@ -20,6 +19,7 @@ from clearinghouse.audit import services as audit
 
 from .doors import safe_next, try_sign_in
 from .forms import PreferencesForm, SignInForm, problems_of
+from .services import choose_rows
 
 STAY_SECONDS = 12 * 3600
 THEME_COOKIE = "theme"
@@ -72,9 +72,16 @@ def password(request: HttpRequest) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def preferences(request: HttpRequest) -> HttpResponse:
-    """Kept in cookies of this browser: a screen is light or dark, wide or narrow, a person is not."""
+    """Colours and keys are kept in cookies of this browser; the rows of a page are the person's, wherever they sign in.
+
+    Who has no place in the house yet keeps them in a cookie, too.
+    """
     kept = request.COOKIES
-    initial = {"theme": kept.get(THEME_COOKIE, "system"), "keys": kept.get(KEYS_COOKIE) == "on", "rows": rows_of(kept)}
+    initial = {
+        "theme": kept.get(THEME_COOKIE, "system"),
+        "keys": kept.get(KEYS_COOKIE) == "on",
+        "rows": rows_of(request),
+    }
     form = PreferencesForm(request.POST or None, initial=initial)
     if form.is_bound and form.is_valid():
         response = redirect("me")
@@ -86,20 +93,22 @@ def preferences(request: HttpRequest) -> HttpResponse:
         }
         for name, value in chosen.items():
             response.set_cookie(name, value, max_age=_YEAR, httponly=True, samesite="Lax", secure=request.is_secure())
+        choose_rows(request.user, given["rows"])
         messages.success(request, "Saved.")
         return response
     return _form_page(request, "access/preferences.html", form)
 
 
-def rows_of(cookies: Mapping[str, str]) -> str:
-    """How many rows a page of a list has for this browser; empty for who chose nothing."""
-    rows = cookies.get(ROWS_COOKIE, "")
+def rows_of(request: HttpRequest) -> str:
+    """How many rows a page of a list has for this person; empty for who chose nothing."""
+    person = getattr(request.user, "person", None)
+    rows = person.rows if person else request.COOKIES.get(ROWS_COOKIE, "")
     return rows if rows in ROWS else ""
 
 
 def page_size(request: HttpRequest, usual: int) -> int:
     """The rows of a page of a list: what was chosen in Preferences, else what is usual for that list."""
-    return int(rows_of(request.COOKIES) or usual)
+    return int(rows_of(request) or usual)
 
 
 def _form_page(request: HttpRequest, template: str, form: Any) -> HttpResponse:

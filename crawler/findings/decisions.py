@@ -6,10 +6,12 @@ Repairs go through the services of crawl points, as the dialog does. Does not: a
 from collections.abc import Mapping
 from typing import Any
 
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from clearinghouse.audit import services as audit
 from clearinghouse.library.models import Document
+from clearinghouse.records import acting_as
 from crawlpoints import services
 from crawlpoints.queries import points_of
 
@@ -70,10 +72,25 @@ def mark_errors(keys: set[bytes], doc_ids: set[int], state: str, by: str) -> int
     last: dict[tuple[int, bytes], int] = {}
     for doc_id, key, run_id in rows.values_list("doc_id", "key", "run_id"):
         last[doc_id, key] = run_id
+    marked = ErrorMark.objects.filter(key__in=keys, doc_id__in=doc_ids)
+    before = sorted(set(marked.order_by().values_list("state", flat=True)))
     if not state:
-        ErrorMark.objects.filter(key__in=keys, doc_id__in=doc_ids).delete()
-        return len(last)
-    for (doc_id, key), run_id in last.items():
+        marked.delete()
+    for (doc_id, key), run_id in last.items() if state else ():
         values = {"state": state, "run_id": run_id, "by": by, "at": timezone.now()}
         ErrorMark.objects.update_or_create(doc_id=doc_id, key=key, defaults=values)
+    if last:
+        _record_mark(rows, {doc_id for doc_id, _ in last}, ", ".join(before), state, by)
     return len(last)
+
+
+def _record_mark(rows: QuerySet[ErrorGroup], doc_ids: set[int], before: str, state: str, by: str) -> None:
+    group = rows.last()
+    assert group is not None  # there was one a moment ago
+    only = next(iter(doc_ids)) if len(doc_ids) == 1 else None
+    where = f"{group.site.rstrip('/')}{group.pattern}"
+    sentence = f"Called the error {group.reason} at {where} {state or 'new again'} in {len(doc_ids)} documents"
+    with acting_as(by):
+        audit.record(
+            "decide", group, sentence, document_id=only, before={"state": before}, after={"state": state or "new"}
+        )

@@ -24,7 +24,10 @@ MOST_FOLDERS = 50_000
 SAMPLES = 1000  # response times kept of a site
 MOST_QUERIES = 100_000  # addresses with parameters that are compared
 FEW_ALIKE = 20
-_WAITING = {"run_stopped", "run_limit", "page_limit", "run_cancelled"}
+# The reasons behind a count of a site; the report that shows the counts lists these.
+OUTSIDE = ("outside_root", "redirect_outside_root")
+EXCLUDED = ("excluded", "redirect_excluded")
+WAITING = ("page_limit", "run_limit", "run_stopped", "run_cancelled")
 _DATED = re.compile(r"(?:19|20)\d\d[/-](?:0?[1-9]|1[0-2])(?!\d)|[?&](?:year|month|day|date)=\d", re.I)
 
 
@@ -165,9 +168,9 @@ class Figures:
 
     def _skipped(self, line: Line, site: Site) -> None:
         site.robots += line.reason == "robots_disallowed"
-        site.outside += line.reason in ("outside_root", "redirect_outside_root")
-        site.excluded += line.reason in ("excluded", "redirect_excluded")
-        site.waiting += line.reason in _WAITING
+        site.outside += line.reason in OUTSIDE
+        site.excluded += line.reason in EXCLUDED
+        site.waiting += line.reason in WAITING
         if line.reason == "excluded":
             self.excludes[line.detail] += 1
         if line.point_id is not None:

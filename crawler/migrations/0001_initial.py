@@ -56,6 +56,22 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
+            name='Fault',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('key', clearinghouse.columns.DigestField(unique=True)),
+                ('first_at', models.DateTimeField()),
+                ('at', models.DateTimeField(db_index=True)),
+                ('times', models.IntegerField(default=1)),
+                ('process', models.CharField(max_length=60)),
+                ('sentence', models.CharField(max_length=500)),
+                ('trace', models.TextField(blank=True, default='')),
+            ],
+            options={
+                'db_table': 'fault',
+            },
+        ),
+        migrations.CreateModel(
             name='Run',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),

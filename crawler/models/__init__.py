@@ -1,5 +1,6 @@
 """The rows of the WebCrawl database, one file per subject. No metacolumns, no cross-database keys."""
 
+from .faults import Fault
 from .figures import ErrorGroup, ErrorMark, ExcludeHit, FolderFigure, HostFigure
 from .findings import Advice, Diagnosis, Finding
 from .hosts import Host, HostService
@@ -28,6 +29,7 @@ __all__ = [
     "Every",
     "ExcludeHit",
     "Excursion",
+    "Fault",
     "Finding",
     "FolderFigure",
     "Hold",

@@ -11,9 +11,12 @@ from typing import Any
 
 from django.core.management.color import no_style
 from django.db import DatabaseError, InterfaceError, OperationalError, connections
+from django.db.models import Model
 from django.utils import timezone
 
+from clearinghouse.audit import services as audit
 from clearinghouse.databases import TARGETS, WEBCRAWL
+from clearinghouse.records import acting_as
 from crawler.errors import CrawlerError, Fenced, WrongMoment
 from crawler.models import Propagation, PropagationStep
 
@@ -85,6 +88,8 @@ def ask(
             PropagationStep(propagation=row, number=number, name=step.name, target=step.target)
             for number, step in enumerate(plan.steps(chosen))
         )
+    names = ("targets", "full", "include_stopped", "accepted_losses")
+    _record("propagate", row, f"Asked for generation {row.pk}", by, after={name: getattr(row, name) for name in names})
     return row
 
 
@@ -223,8 +228,20 @@ def losses_of(row: Propagation) -> list[dict[str, Any]]:
     return list(step.counts.get("losses", [])) if step is not None else []
 
 
-def retry(row: Propagation) -> bool:
+def retry(row: Propagation, *, by: str) -> bool:
     """A failed propagation waits again, from the step that failed; False when a newer one has taken its place."""
+    again = _again(row)
+    if again:
+        _record("propagate", row, f"Let generation {row.pk} go on", by)
+    return again
+
+
+def _record(action: str, thing: Model, sentence: str, by: str, **change: Any) -> None:
+    with acting_as(by):
+        audit.record(action, thing, sentence, **change)
+
+
+def _again(row: Propagation) -> bool:
     with claim.lock():
         newest = Propagation.objects.order_by("-id").first()
         if unfinished() is not None or newest is None or newest.pk != row.pk or row.state != FAILED:
@@ -250,7 +267,7 @@ def due() -> list[int]:
     if step is None or not step.counts.get("down") or newest.finished_at is None:
         return []
     pause = min(_FIRST_RETRY * 2 ** min(step.counts.get("attempts", 1) - 1, 10), _LONGEST_RETRY)
-    return [newest.pk] if timezone.now() >= newest.finished_at + pause and retry(newest) else []
+    return [newest.pk] if timezone.now() >= newest.finished_at + pause and _again(newest) else []
 
 
 def rollback(target: str | None = None, *, by: str) -> dict[str, int]:
@@ -266,8 +283,11 @@ def rollback(target: str | None = None, *, by: str) -> dict[str, int]:
             raise WrongMoment(f"There is no older generation on {where} to go back to.")
         if other is not None:
             _give_up(other, by)
+        before = {name: load.live(TARGETS[name]) for name in goals}
         for name, generation in goals.items():
             switch.show(TARGETS[name], generation)
+    sentence = ", ".join(f"{name} shows generation {goal}" for name, goal in goals.items())
+    _record("rollback", switch.switch(), f"Rolled back: {sentence}", by, before=before, after=goals)
     return goals
 
 

@@ -19,7 +19,7 @@ from django.utils import timezone
 from clearinghouse import __version__, env, queues
 from clearinghouse.databases import BACKUP, DEFAULT, PRIMARY, WEBCRAWL
 
-from ..models import Excursion, Instance, Mark, State
+from ..models import Excursion, Fault, Instance, Mark, State
 
 NAMES = {DEFAULT: "doc_library (content development)", WEBCRAWL: "WebCrawl", PRIMARY: "doc_library (primary)",
          BACKUP: "doc_library (backup)"}  # fmt: skip
@@ -154,6 +154,13 @@ def faults(text: str = "", since: datetime | None = None) -> QuerySet[Excursion]
     rows = Excursion.objects.exclude(error="").defer("snapshot", "tallies").order_by("-id")
     rows = rows.filter(Q(title__icontains=text) | Q(error__icontains=text)) if text else rows
     return rows.filter(Q(finished_at=None) | Q(finished_at__gte=since)) if since else rows
+
+
+def other_faults(text: str = "", since: datetime | None = None) -> QuerySet[Fault]:
+    """Those of web pages, the tick, jobs and propagation, each kind once, the last first."""
+    rows = Fault.objects.order_by("-at", "-id")
+    rows = rows.filter(Q(sentence__icontains=text) | Q(trace__icontains=text)) if text else rows
+    return rows.filter(at__gte=since) if since else rows
 
 
 def last_line(fault: Any) -> str:

@@ -75,6 +75,19 @@ def versions_of(row: Row) -> QuerySet[PageVersion]:
     return rows.only("id", "run_id", "digest", "title", "size", "found_at", "last_modified", "url")
 
 
+def two_versions(
+    row: Row, version: PageVersion, new_id: int | None, old_id: int | None
+) -> tuple[PageVersion | None, PageVersion]:
+    """Those to compare, old and new: this one with the one before unless others are asked for."""
+    found = versions_of(row)
+    new = found.filter(pk=new_id or version.pk).first() or version
+    return found.filter(pk=old_id or 0).first() or found.filter(pk__lt=new.pk).first(), new
+
+
+def text_of(version: PageVersion) -> str:
+    return PageVersion.objects.filter(pk=version.pk).values_list("text", flat=True)[0]
+
+
 def links_of(version: PageVersion) -> list[Link]:
     return unpack_links(bytes(version.links)) if version.links else []
 

@@ -4,11 +4,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
+from django.db.models import QuerySet
+
 from clearinghouse.library.models import Document
 from crawlpoints.models import CrawlPointLink
 
 from ..models import Schedule
 from ..schedules import ALL, CHOSEN, POINT, PROJECT, VIEW, doc_ids_of
+from .counts import Docs
 from .runs import newest_of
 
 
@@ -24,6 +27,26 @@ def documents_with_points() -> dict[int, int | None]:
     doc_ids = set(links.exclude(crawl_point__deleted=1).values_list("document_id", flat=True))
     rows = Document.objects.values_list("pk", "sheet__project")
     return {pk: project for pk, project in rows if pk in doc_ids}
+
+
+def doc_ids_among(schedule: Schedule, everything: dict[int, int | None]) -> set[int]:
+    """Of all documents that a launch would crawl, those this schedule means now."""
+    if schedule.what == VIEW:
+        return everything.keys() & set(doc_ids_of(schedule) or ())
+    return {
+        doc_id
+        for doc_id, project in everything.items()
+        if schedule.what == ALL
+        or (schedule.what == PROJECT and project == schedule.project_id)
+        or (schedule.what in (CHOSEN, POINT) and doc_id in schedule.doc_ids)
+    }
+
+
+def documents_of(schedule: Schedule, docs: Docs) -> QuerySet[Document]:
+    """The same as rows, of those a person may see."""
+    chosen = doc_ids_among(schedule, documents_with_points())
+    rows = Document.objects.filter(pk__in=chosen if docs is None else chosen & docs)
+    return rows.select_related("sheet").order_by("sheet__title", "pk")
 
 
 def pages_of(doc_ids: Iterable[int]) -> dict[int, int]:

@@ -113,6 +113,12 @@ def errors_of_keys(docs: Docs, keys: Collection[bytes]) -> dict[bytes, dict[int,
     return found
 
 
+def crawls_of_error(docs: Docs, since: datetime, key: bytes) -> QuerySet[ErrorGroup]:
+    """This error in each document's crawl of a period, newest first."""
+    rows = seen(ErrorGroup.objects.filter(key=key, ended_at__gte=since), docs).select_related("excursion")
+    return rows.defer("excursion__snapshot", "excursion__tallies", "excursion__error").order_by("-run_id", "doc_id")
+
+
 def error_trends(docs: Docs, keys: Collection[bytes]) -> dict[bytes, list[int]]:
     """How often in each of the last 12 runs that had it."""
     rows = seen(ErrorGroup.objects.filter(key__in=list(keys)), docs).values("key", "run_id").annotate(n=Sum("count"))

@@ -4,7 +4,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-TOPICS = {
+_MAIN = {
     "in-tray": ("In Tray", "What needs you, what goes on, and what you were told."),
     "documents": ("Documents", "What a document is, how to find yours, and what its state words mean."),
     "crawl-points": ("Crawl points", "Where a crawl starts, how far it goes, and what it leaves out."),
@@ -27,16 +27,44 @@ TOPICS = {
     "api-keys": ("Keys for programs", "How a program works in your name."),
 }
 
+# Each tab of a run and each report has a page of its own.
+_RUNS = {
+    "run-pages": ("Run: Pages", "What a run stored, and what of it is new."),
+    "run-urls": ("Run: URLs", "Every address that was found, what became of it, and why."),
+    "run-hosts": ("Run: Hosts", "What each site gave, and what kept the crawler from more of it."),
+    "run-errors": ("Run: Errors", "What failed, in groups of one trouble."),
+    "run-changes": ("Run: Changes", "What differs from the crawl before."),
+    "run-tree": ("Run: Tree", "The folders of the sites, and how pages were found."),
+    "run-log": ("Run: Log", "What happened in a run, newest first."),
+    "run-settings": ("Run: Settings used", "The settings as they were when the run was launched."),
+    "compare": ("Two runs compared", "What one run has that the other has not."),
+    "calendar": ("Calendar", "What is planned in a month."),
+}
+_REPORTS = {
+    "report-coverage": ("Report: Coverage", "Which documents are fresh, stale, never crawled?"),
+    "report-activity": ("Report: Crawl activity", "What did the crawler do in this period?"),
+    "report-hosts": ("Report: Hosts", "Where do pages, blocks and errors come from?"),
+    "report-errors": ("Report: Errors", "What is broken, and for how long?"),
+    "report-broken-links": ("Report: Broken links", "Which links lead nowhere, and on which pages are they?"),
+    "report-changes": ("Report: Changes", "What changed on the web?"),
+    "report-schedules": ("Report: Schedules", "What will run, and when?"),
+    "report-exclusions": ("Report: Exclusions", "Which exclude URLs work?"),
+    "report-audit": ("Report: Audit", "Who changed what?"),
+}
+TOPICS = _MAIN | _RUNS | _REPORTS
+
 
 @require_safe
 def index(request: HttpRequest) -> HttpResponse:
-    topics = [(name, title, summary) for name, (title, summary) in TOPICS.items()]
-    return render(request, "help/index.html", {"topics": topics})
+    parts = [("topics", "Topics", _MAIN), ("run-pages", "Pages of a run", _RUNS), ("each-report", "Reports", _REPORTS)]
+    groups = [(key, heading, [(name, *words) for name, words in part.items()]) for key, heading, part in parts]
+    return render(request, "help/index.html", {"groups": groups})
 
 
 @require_safe
 def topic(request: HttpRequest, topic: str) -> HttpResponse:
     if topic not in TOPICS:
         raise Http404("No such help page")
-    others = [(name, title) for name, (title, _) in TOPICS.items() if name != topic]
+    beside = next(part for part in (_MAIN, _RUNS, _REPORTS) if topic in part)
+    others = [(name, title) for name, (title, _) in beside.items() if name != topic]
     return render(request, f"help/{topic}.html", {"title": TOPICS[topic][0], "others": others})

@@ -16,6 +16,7 @@ from clearinghouse.access.queue_pages import may_see_queues
 from ..queries import machines
 
 _PER_PAGE = 20
+_OTHERS = 50
 PERIODS = (("", "All time"), ("1", "The last day"), ("7", "7 days"), ("30", "30 days"))
 
 
@@ -56,6 +57,7 @@ def error_log(request: HttpRequest) -> HttpResponse:
     page = Paginator(machines.faults(text, since), _PER_PAGE).get_page(request.GET.get("page"))
     context = {
         "page": page,
+        "others": list(machines.other_faults(text, since)[:_OTHERS]),
         "rows": [(fault, machines.last_line(fault)) for fault in page.object_list],
         "text": text,
         "days": days,

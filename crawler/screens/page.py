@@ -13,7 +13,17 @@ from clearinghouse.published.types import PAGE_TYPES
 
 from ..models import Excursion, PageVersion
 from ..queries.ledger import Row, one
-from ..queries.pages import body_of, decided, links_of, links_to, source_of, version_of, versions_of
+from ..queries.pages import (
+    body_of,
+    decided,
+    links_of,
+    links_to,
+    source_of,
+    text_of,
+    two_versions,
+    version_of,
+    versions_of,
+)
 from .copies import copy_of
 from .scope import number_in, page_size, run_or_404
 from .why import explain
@@ -81,15 +91,9 @@ def _versions(request: HttpRequest, row: Row, version: PageVersion) -> dict[str,
     """The list, and two of them compared: this one with the one before unless others are chosen."""
     found = versions_of(row)
     listed = Paginator(found, page_size(request)).get_page(request.GET.get("page"))
-    new = found.filter(pk=number_in(request, "new") or version.pk).first() or version
-    older = found.filter(pk__lt=new.pk)
-    old = found.filter(pk=number_in(request, "old") or 0).first() or older.first()
-    compared = difference(_words(old), _words(new)) if old is not None else None
+    old, new = two_versions(row, version, number_in(request, "new"), number_in(request, "old"))
+    compared = difference(text_of(old), text_of(new)) if old is not None else None
     return {"page": listed, "versions": list(listed.object_list), "old": old, "new": new, "compared": compared}
-
-
-def _words(version: PageVersion) -> str:
-    return PageVersion.objects.filter(pk=version.pk).values_list("text", flat=True)[0]
 
 
 _FILL = {"text": _text, "source": _source, "metas": _metas, "out": _out, "in": _in, "versions": _versions}

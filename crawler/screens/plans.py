@@ -20,7 +20,7 @@ from ..models import Schedule
 from ..narrowing import ONLY_FAILED, ONLY_NEW
 from ..policy.timetable import WEEKDAYS, sentence
 from ..queries.counts import Docs
-from ..queries.plans import Planned, documents_with_points, pages_of
+from ..queries.plans import Planned, doc_ids_among, documents_with_points, pages_of
 from .scope import visible_docs
 
 _SHADES = 4
@@ -61,15 +61,7 @@ def plans_of(docs: Docs) -> list[Plan]:
 def _plan(
     schedule: Schedule, docs: Docs, everything: dict[int, int | None], pages: dict[int, int], names: dict[int, str]
 ) -> Plan:
-    chosen = {
-        doc_id
-        for doc_id, project in everything.items()
-        if schedule.what == schedules.ALL
-        or (schedule.what == schedules.PROJECT and project == schedule.project_id)
-        or (schedule.what in (schedules.CHOSEN, schedules.POINT) and doc_id in schedule.doc_ids)
-    }
-    if schedule.what == schedules.VIEW:
-        chosen = everything.keys() & set(schedules.doc_ids_of(schedule) or ())
+    chosen = doc_ids_among(schedule, everything)
     seen = chosen if docs is None else chosen & docs
     what = {
         schedules.ALL: "All active documents",

@@ -10,11 +10,10 @@ from django.views.decorators.http import require_POST, require_safe
 
 from clearinghouse import queues
 from clearinghouse.access.policies import Action, may, require
-from clearinghouse.audit.services import record
 
 from ..errors import WrongMoment
 from ..models import Propagation, PropagationStep
-from ..propagation import plan, services, switch
+from ..propagation import plan, services
 from . import propagation_board as boards
 
 _PER_PAGE = 20
@@ -83,18 +82,16 @@ def start(request: HttpRequest) -> HttpResponse:
     errors = {doc_id: sentence for doc_id, sentence in errors.items() if sentence}
     if errors:
         return _ask(request, errors)
-    name = request.user.get_username()
     try:
         row = services.ask(
             full="full" in request.POST,
             include_stopped="include_stopped" in request.POST,
             accepted_losses=[loss["doc_id"] for loss in losses],
-            by=name,
+            by=request.user.get_username(),
         )
     except WrongMoment as problem:
         messages.error(request, str(problem))
         return redirect("propagation")
-    record("propagate", row, f"{name} asked for generation {row.generation}.")
     _ring(request, row)
     return redirect("propagation-board", row.pk)
 
@@ -151,8 +148,7 @@ def _board(row: Propagation) -> dict[str, Any]:
 def retry(request: HttpRequest, generation: int) -> HttpResponse:
     require(request.user, Action.PROPAGATE)
     row = get_object_or_404(Propagation, pk=generation)
-    if services.retry(row):
-        record("propagate", row, f"{request.user.get_username()} let generation {row.generation} go on.")
+    if services.retry(row, by=request.user.get_username()):
         _ring(request, row)
     else:
         messages.error(request, "A newer propagation has taken its place, or it does not wait for a retry.")
@@ -162,16 +158,14 @@ def retry(request: HttpRequest, generation: int) -> HttpResponse:
 @require_POST
 def rollback(request: HttpRequest) -> HttpResponse:
     require(request.user, Action.PROPAGATE)
-    name = request.user.get_username()
     target = request.POST.get("target") or None
     if target is not None and target not in boards.NAMES:
         target = None
     try:
-        goals = services.rollback(target, by=name)
+        goals = services.rollback(target, by=request.user.get_username())
     except WrongMoment as problem:
         messages.error(request, str(problem))
         return redirect("propagation")
     shown = ", ".join(f"{boards.NAMES[where]} shows generation {goal}" for where, goal in goals.items())
-    record("rollback", switch.switch(), f"{name} rolled back: {shown}.")
     messages.success(request, f"Rolled back. {shown}.")
     return redirect("propagation")

@@ -1,6 +1,5 @@
 """Would this address be crawled? The crawler's own answer, for saved settings and for entries not saved yet."""
 
-from dataclasses import replace
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse, QueryDict
@@ -11,11 +10,12 @@ from django.views.decorators.http import require_http_methods, require_safe
 from clearinghouse.access.policies import Action, document_or_404, may
 from clearinghouse.library.models import Document
 from crawler.explain import explain
-from crawler.intake import settings_of, snapshot_of
+from crawler.intake import snapshot_of
+from crawler.preview.drafts import draft_of, saved_points, with_draft
 from crawler.preview.visit import visit
-from crawler.values import PointSettings, Snapshot
+from crawler.values import Snapshot
 
-from ..checks import SWITCHES, TEXTS, exclude_lines
+from ..checks import exclude_lines
 from ..models import CrawlPoint
 from .answers import answer_of
 from .spreadsheet import csv_answer
@@ -69,17 +69,9 @@ def _answers(document: Document, snapshot: Snapshot, lines: list[str], asked: Qu
     return [answer_of(explain(snapshot, line, found_on), line, known) for line in lines]
 
 
-def saved_points(document: Document) -> dict[int, PointSettings]:
-    """As they stand in the database: what a saved password may be sent by."""
-    return {point.id: point for point in snapshot_of(document, include_inactive=True).points}
-
-
 def draft_snapshot(document: Document, point: CrawlPoint | None, entries: dict[str, Any]) -> Snapshot:
     """The document as it would be with the entries of the dialog, saved or not."""
-    draft = draft_of(point, entries)
-    snapshot = snapshot_of(document)
-    others = tuple(one for one in snapshot.points if one.id != draft.id)
-    return replace(snapshot, points=(draft, *others), excludes=tuple(exclude_lines(entries.get("excludes", ""))))
+    return with_draft(document, draft_of(point, entries), exclude_lines(entries.get("excludes", "")))
 
 
 def answer_for_form(document: Document, point: CrawlPoint | None, entries: dict[str, Any], url: str) -> dict[str, Any]:
@@ -99,13 +91,3 @@ def visit_for_form(document: Document, point: CrawlPoint | None, entries: dict[s
     if answer and answer["line"]:
         context["seen"] = visit(draft_snapshot(document, point, entries), saved_points(document), answer["url"])
     return context
-
-
-def draft_of(point: CrawlPoint | None, entries: dict[str, Any]) -> PointSettings:
-    """An unsaved crawl point; entries that are no numbers count as none."""
-    values: dict[str, Any] = {name: str(entries.get(name) or "").strip() for name in TEXTS}
-    values |= {name: int(bool(entries.get(name))) for name in SWITCHES}
-    for name in ("depth", "max_pages", "auth_type"):
-        text = str(entries.get(name) or "").strip()
-        values[name] = int(text) if text.isascii() and text.isdigit() and len(text) < 10 else 0
-    return settings_of(CrawlPoint(pk=point.pk if point else 0, **values))

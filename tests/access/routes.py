@@ -17,6 +17,7 @@ from clearinghouse.library.models import Document, Project
 from crawler.intake import snapshot_of
 from crawler.models import CrawlRequest, ErrorGroup, Finding, LedgerEntry, Propagation, Schedule
 from crawler.preview import rows as previews
+from crawlpoints import notes
 from crawlpoints import services as crawlpoints
 from tests.crawler.screens.rows import make_run
 from tests.people import make_person
@@ -76,6 +77,7 @@ def arguments(people: dict[str, Any], document: Document) -> dict[str, Any]:
     )  # fmt: skip
     asked = CrawlRequest.objects.create(doc_id=document.pk, title="t", asked_by="editor", asked_at=now)
     schedule = Schedule.objects.create(created_by="administrator", created_at=now)
+    note = notes.add_note(document, "A note")
     preview = previews.ask(snapshot_of(document), "editor", {})
     propagation = Propagation.objects.create(requested_by="administrator", state="done", created_at=timezone.now())
     return {
@@ -94,6 +96,7 @@ def arguments(people: dict[str, Any], document: Document) -> dict[str, Any]:
         "finding_id": finding.pk,
         "request_id": asked.pk,
         "schedule_id": schedule.pk,
+        "note_id": note.pk,
         "preview_id": preview.pk,
         "name": "coverage",
         "key": error.key.hex(),

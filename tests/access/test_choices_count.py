@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from django.test import Client
 from django.utils import timezone
 
 from clearinghouse.access import options
@@ -45,6 +46,19 @@ def test_lists_have_the_rows_chosen_in_the_preferences(signed_in: Any, administr
     browser.post("/me/", {"theme": "system", "rows": "100"})
     assert len(browser.get("/documents/?view=all").context["page"].object_list) == 21
     assert browser.get("/documents/?view=all&rows=50").context["size"] == 50
+
+
+def test_the_rows_chosen_follow_the_person_to_another_browser(client: Any, administrator: Any) -> None:
+    for number in range(21):
+        library.add_document(f"Document {number}", project="Many")
+    client.force_login(administrator)
+    client.post("/me/", {"theme": "system", "rows": "20"})
+    other = Client()
+    other.force_login(administrator)
+    assert len(other.get("/documents/?view=all").context["page"].object_list) == 20
+    assert other.get("/me/").context["form"]["rows"].value() == "20"
+    other.post("/me/", {"theme": "system", "rows": ""})
+    assert other.get("/crawls/?tab=finished").context["page"].paginator.per_page == 50
 
 
 def test_single_keys_are_off_until_they_are_switched_on(signed_in: Any, editor: Any) -> None:

@@ -39,6 +39,14 @@ def test_with_good_settings_the_deployment_check_is_clean(tmp_path: Path) -> Non
     assert "0 silenced" in done.stdout + done.stderr
 
 
+def test_mails_whose_links_lead_nowhere_are_told_before_the_start(tmp_path: Path) -> None:
+    mail = {"CLEARINGHOUSE_MAIL": "smtp://mail.example.org", "CLEARINGHOUSE_PUBLIC_URL": None}
+    done = start(tmp_path, "check", "--deploy", "--tag", "mail", "--fail-level", "WARNING", **mail)
+    assert done.returncode != 0 and "Set CLEARINGHOUSE_PUBLIC_URL" in done.stderr
+    mail["CLEARINGHOUSE_PUBLIC_URL"] = "https://clearinghouse.example.org"
+    assert start(tmp_path, "check", "--deploy", "--tag", "mail", "--fail-level", "WARNING", **mail).returncode == 0
+
+
 @pytest.mark.parametrize(
     ("changed", "sentence"),
     [

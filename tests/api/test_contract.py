@@ -90,6 +90,7 @@ def known(document: Document, point: Any, run: Run) -> dict[str, list[Any]]:
     return {
         "doc_id": [document.pk], "point_id": [point.pk], "exclude_id": [1], "run_id": [run.pk], "entry_id": [entry.pk],
         "generation": [generation], "action": ["pause", "stop", "fly"], "other_id": [run.pk],
+        "key": ["0" * 64], "schedule_id": [1], "note_id": [1],
         "finding_id": [a_finding(run).pk], "preview_id": [previews.ask(snapshot_of(document), "a", {}).pk],
     }  # fmt: skip
 

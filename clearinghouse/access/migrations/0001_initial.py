@@ -60,6 +60,7 @@ class Migration(migrations.Migration):
                 ('user', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='person', serialize=False, to=settings.AUTH_USER_MODEL)),
                 ('role', models.CharField(choices=[('developer', 'Content developer'), ('indexer', 'Indexer (read only)'), ('manager', 'Project manager'), ('administrator', 'Administrator')], default='developer', max_length=20)),
                 ('projects', models.ManyToManyField(blank=True, related_name='people', to='library.project')),
+                ('rows', models.CharField(blank=True, default='', max_length=3)),
             ],
             options={
                 'verbose_name_plural': 'people',

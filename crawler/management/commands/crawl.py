@@ -12,7 +12,7 @@ from django.conf import settings
 from django.core.management.base import CommandParser
 from django.db import connections
 
-from clearinghouse import env
+from clearinghouse.access import options as choices
 from clearinghouse.adoption.checks import unusable_files
 from clearinghouse.commands import FAILED, NEEDS_DECISION, WRONG_USE, Command, Stop
 from clearinghouse.databases import DEFAULT, WEBCRAWL
@@ -35,7 +35,7 @@ class Command(Command):
             "--doc", type=int, action="append", metavar="ID", help="only this document; may be repeated"
         )
         parser.add_argument("--instances", type=int, default=1, metavar="N", help="crawler processes (default 1)")
-        parser.add_argument("--speed", choices=SPEEDS, default=env.text("SPEED"))
+        parser.add_argument("--speed", choices=SPEEDS, help="default: as the settings say")
         parser.add_argument(
             "--ignore-robots", action="store_true", help="do not ask robots.txt; recorded with your name"
         )
@@ -85,7 +85,7 @@ class Command(Command):
         driver = instances.register(None, kind="driver")
         try:
             return intake.launch(
-                options["doc"], by="command crawl", speed=options["speed"], driver=driver,
+                options["doc"], by=self.person, speed=options["speed"] or choices.speed(), driver=driver,
                 ignore_robots=options["ignore_robots"], origin="command",
             )  # fmt: skip
         except NothingToCrawl as error:

@@ -3,10 +3,11 @@
 from typing import Any
 
 from django.core.management.base import CommandParser
+from django.utils import timezone
 
-from clearinghouse import env
+from clearinghouse.access import options as choices
 from clearinghouse.commands import NEEDS_DECISION, WRONG_USE, Command, Stop
-from crawler import control, intake
+from crawler import schedules
 from crawler.errors import AllBusy, NothingToCrawl
 from crawler.speeds import SPEEDS
 
@@ -18,7 +19,7 @@ class Command(Command):
         parser.add_argument(
             "--doc", type=int, action="append", metavar="ID", help="only this document; may be repeated"
         )
-        parser.add_argument("--speed", choices=SPEEDS, default=env.text("SPEED"))
+        parser.add_argument("--speed", choices=SPEEDS, help="default: as the settings say")
         parser.add_argument(
             "--ignore-robots", action="store_true", help="do not ask robots.txt; recorded with your name"
         )
@@ -26,16 +27,18 @@ class Command(Command):
 
     def work(self, **options: Any) -> dict[str, Any]:
         try:
-            run = intake.launch(
-                options["doc"], by="command launch", speed=options["speed"],
+            run = schedules.launch(
+                options["doc"], by=self.person, speed=options["speed"] or choices.speed(), origin="command",
                 ignore_robots=options["ignore_robots"], note=options["note"],
             )  # fmt: skip
         except NothingToCrawl as error:
             raise Stop(str(error), WRONG_USE)
         except AllBusy as error:
             raise Stop(str(error), NEEDS_DECISION)
-        control.call_for_help(run)
-        self.say(f"Run {run.pk} is waiting for a worker: {run.excursions.count()} documents.")
+        schedules.begin(run, timezone.now())
+        run.refresh_from_db()
+        held = " It is held back: quiet hours, or all crawls are paused." if run.control else ""
+        self.say(f"Run {run.pk} is waiting for a worker: {run.excursions.count()} documents.{held}")
         if run.left_out:
             self.say(f"Left out, because another run is crawling them: {', '.join(map(str, run.left_out))}")
         return {"run": run.pk, "state": run.state, "left_out": run.left_out}

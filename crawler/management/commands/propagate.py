@@ -6,7 +6,6 @@ from typing import Any
 from clearinghouse.commands import NEEDS_DECISION, Stop
 from clearinghouse.commands import Command as Base
 from clearinghouse.databases import TARGETS
-from clearinghouse.records import actor
 from crawler import surroundings
 from crawler.errors import WrongMoment
 from crawler.models import Propagation
@@ -50,7 +49,7 @@ class Command(Base):
                 full=options["full"],
                 include_stopped=options["include_stopped"],
                 accepted_losses=options["accept_loss"],
-                by=actor(),
+                by=self.person,
             )
         except WrongMoment as problem:
             raise Stop(str(problem)) from problem
@@ -64,7 +63,7 @@ class Command(Base):
             newest = Propagation.objects.order_by("-id").first()
             if newest is None or newest.state != services.FAILED or services.losses_of(newest):
                 return None
-            row = newest if services.retry(newest) else None
+            row = newest if services.retry(newest, by=self.person) else None
         if row is None:
             return None
         self.say(f"Continuing propagation {row.pk}.")

@@ -7,7 +7,6 @@ from typing import Any
 from clearinghouse.commands import Command as Base
 from clearinghouse.commands import Stop
 from clearinghouse.databases import TARGETS
-from clearinghouse.records import actor
 from crawler.errors import WrongMoment
 from crawler.propagation import load, services
 
@@ -21,7 +20,7 @@ class Command(Base):
     def work(self, **options: Any) -> dict[str, Any]:
         started = time.perf_counter()
         try:
-            goals = services.rollback(options["target"], by=actor())
+            goals = services.rollback(options["target"], by=self.person)
         except WrongMoment as problem:
             raise Stop(str(problem)) from problem
         seconds = round(time.perf_counter() - started, 3)

@@ -11,7 +11,6 @@ from crawler.models import Run
 from crawler.queries.results import run_result
 from crawler.speeds import SPEEDS
 
-BY = "command run"
 ORDERS = {"pause": control.pause, "resume": control.resume, "stop": control.stop, "cancel": control.cancel}
 
 
@@ -41,6 +40,6 @@ class Command(Command):
         if order == "speed":
             if speed is None:
                 raise Stop("Name the speed: polite, medium or fast.", WRONG_USE)
-            control.set_speed(run, speed, BY)
+            control.set_speed(run, speed, self.person)
         elif order:
-            ORDERS[order](run, BY)
+            ORDERS[order](run, self.person)

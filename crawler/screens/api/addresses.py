@@ -1,18 +1,16 @@
 """Every address of the API, its methods, what each takes and gives: the table from which everything else is made."""
 
-from . import commands, documents, results, runs
-from .contract import PAGING, Address, Operation, text
+from . import commands, documents, figures, looks, notes, orders, pages, plans, results, runs, sheets
+from .contract import PAGING, Address, Operation, Schema, text
+from .paths import DOCUMENT, EXCLUDE, FINDING, OTHER, POINT, PREVIEW, RUN
 
-DOCUMENT = "documents/<int:doc_id>/"
-POINT = DOCUMENT + "crawl-points/<int:point_id>/"
-EXCLUDE = DOCUMENT + "exclude-urls/<int:exclude_id>/"
-RUN = "runs/<int:run_id>/"
-OTHER = RUN + "compare/<int:other_id>/"
-FINDING = "findings/<int:finding_id>/"
-PREVIEW = DOCUMENT + "previews/<int:preview_id>/"
 _FIND = {"text": text("Part of the title", 200), "project": text("Name of the project", 100)}
 _DELETED = {"deleted": documents.DELETED}
 _VERSION = {"version": documents.VERSION}
+# The subjects that bring their own shapes.
+SCHEMAS: dict[str, Schema] = (
+    figures.SCHEMAS | orders.SCHEMAS | pages.SCHEMAS | plans.SCHEMAS | looks.SCHEMAS | sheets.SCHEMAS | notes.SCHEMAS
+)
 
 ADDRESSES = (
     Address("me/", "api-me", {"GET": Operation(documents.me, "Who the key belongs to", "Me")}),
@@ -111,14 +109,15 @@ ADDRESSES = (
     Address(RUN + "pages/", "api-run-pages", {
         "GET": Operation(
             runs.pages, "Stored pages of a run", "LedgerRow", many=True,
-            query=PAGING | {name: one for name, one in runs.LEDGER_QUERY.items() if name != "outcome"},
+            query=PAGING | {name: one for name, one in runs.LEDGER_QUERY.items() if name not in ("outcome", "taken")},
         ),
     }),
     Address(RUN + "pages/<int:entry_id>/", "api-run-page", {
         "GET": Operation(runs.page, "One stored page with its text and meta tags", "Page"),
     }),
     Address(RUN + "events/", "api-run-events", {
-        "GET": Operation(runs.events, "The log of a run, newest first", "Event", many=True, query=PAGING),
+        "GET": Operation(runs.events, "The log of a run, newest first", "Event", many=True,
+                         query=PAGING | runs.LOG_QUERY),
     }),
     Address(RUN + "ask-to-stop/", "api-run-ask-to-stop", {
         "POST": Operation(commands.ask_to_stop, "Ask the administrators to stop a run you may not stop", "Run"),
@@ -159,6 +158,13 @@ ADDRESSES = (
         "POST": Operation(results.fix, "Carry out an offered repair; it applies to the next crawl", "Finding",
                           body=results.REPAIR),
     }),
+    *figures.ADDRESSES,
+    *orders.ADDRESSES,
+    *pages.ADDRESSES,
+    *plans.ADDRESSES,
+    *looks.ADDRESSES,
+    *sheets.ADDRESSES,
+    *notes.ADDRESSES,
     Address("propagations/", "api-propagations", {
         "GET": Operation(runs.propagations, "Propagations, newest first", "Propagation", many=True, query=PAGING),
     }),

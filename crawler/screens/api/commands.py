@@ -15,7 +15,6 @@ from crawlpoints.queries import points_of
 
 from ... import asking, control
 from ...errors import NothingToCrawl, WrongMoment
-from ...intake import snapshot_of
 from ...models import OPEN_STATES, Preview
 from ...preview import rows as previews
 from ...queries.counts import excursions_of, totals
@@ -24,6 +23,7 @@ from ..scope import run_or_404
 from . import result_shapes, shapes
 from .contract import Answer, Asked, Schema, number, several, switch, text, thing
 from .door import page_of
+from .drafts import UNSAVED, settings_asked
 
 _MOST = 500
 _POINTS: Schema = several(number("Key of a crawl point", least=1), _MOST)
@@ -41,7 +41,7 @@ COPY = thing(
     move=switch("Delete them here; they can be restored"),
 )
 NOTE = thing(note=text("Why", 500))
-CHOSEN = thing(crawl_points=_POINTS)
+CHOSEN = thing(crawl_points=_POINTS, **UNSAVED)
 
 
 def set_values(asked: Asked, doc_id: int) -> Answer:
@@ -109,12 +109,14 @@ def previews_of(asked: Asked, doc_id: int) -> Answer:
 
 
 def start_preview(asked: Asked, doc_id: int) -> Answer:
-    """A look at up to 25 pages that stores nothing, of the named crawl points or of all active ones."""
+    """A look at up to 25 pages that stores nothing, of the named crawl points, of an unsaved one, or of all active."""
     document = document_or_404(asked.user, doc_id, Action.TEST)
     wanted = set(asked.body.get("crawl_points", ()))
-    snapshot = snapshot_of(document, include_inactive=bool(wanted))
-    points: tuple[Any, ...] = tuple(
-        replace(one, active=True) for one in snapshot.points if not wanted or one.id in wanted
+    snapshot = settings_asked(asked, document, every=bool(wanted))
+    points: tuple[Any, ...] = (
+        snapshot.points[:1]
+        if "draft" in asked.body
+        else tuple(replace(one, active=True) for one in snapshot.points if not wanted or one.id in wanted)
     )
     if not points:
         raise NothingToCrawl("There is no active crawl point to preview")

@@ -15,35 +15,22 @@ from clearinghouse.access.policies import (
 )
 from clearinghouse.library.models import Document
 from crawlpoints import services
-from crawlpoints.checks import SWITCHES, TEXTS
 from crawlpoints.models import CrawlPoint, ExcludeUrl
 from crawlpoints.queries import deleted_excludes_of, deleted_points_of, excludes_of, points_of
 
 from ...explain import explain as explain_address
-from ...intake import snapshot_of
 from . import shapes
-from .contract import Answer, Asked, Schema, choice, number, several, switch, text, thing
+from .contract import Answer, Asked, number, several, switch, text, thing
 from .door import page_of
+from .drafts import LONGEST, POINT_FIELDS, UNSAVED, entries_of, settings_asked
 
-_ADDRESS = 2048
-POINT_FIELDS: dict[str, Schema] = {
-    **{name: text(name.replace("_", " "), _ADDRESS) for name in TEXTS},
-    **{name: switch(name.replace("_", " ")) for name in SWITCHES},
-    "depth": number("How many clicks from the URL; 0 is only the URL", most=999),
-    "max_pages": number("Stop after so many pages; 0 is no limit", most=2_147_483_647),
-    "authentication": choice("How the site asks for a password", *shapes.AUTH_CODES),
-    "password": text("Stored encrypted, never given back", 320),
-    "forget_password": switch("Remove the saved password"),
-}
 VERSION = number("The version you read; 409 when somebody changed it meanwhile")
 NEW_POINT = thing(("url", "root"), **POINT_FIELDS)
 CHANGED_POINT = thing(("version",), **POINT_FIELDS, version=VERSION)
-NEW_EXCLUDE = thing(
-    ("pattern",), pattern=text("An address, with * for anything, or regex: and an expression", _ADDRESS)
-)
+NEW_EXCLUDE = thing(("pattern",), pattern=text("An address, with * for anything, or regex: and an expression", LONGEST))
 QUESTION = thing(
-    ("urls",), urls=several(text("An address", 4096), 200), found_on=text("The page that links to it", 4096)
-)
+    ("urls",), urls=several(text("An address", 4096), 200), found_on=text("The page that links to it", 4096), **UNSAVED
+)  # fmt: skip
 DELETED = switch("The deleted ones instead")
 
 
@@ -87,13 +74,13 @@ def point(asked: Asked, doc_id: int, point_id: int) -> Answer:
 
 def add_point(asked: Asked, doc_id: int) -> Answer:
     document = document_or_404(asked.user, doc_id, Action.EDIT)
-    point, cautions = services.add_crawl_point(document, _entries(asked.body))
+    point, cautions = services.add_crawl_point(document, entries_of(asked.body))
     return _saved(point, cautions, 201)
 
 
 def change_point(asked: Asked, doc_id: int, point_id: int) -> Answer:
     point = _point(document_or_404(asked.user, doc_id, Action.EDIT), point_id)
-    point, cautions = services.update_crawl_point(point, _entries(asked.body), version=asked.body["version"])
+    point, cautions = services.update_crawl_point(point, entries_of(asked.body), version=asked.body["version"])
     return _saved(point, cautions)
 
 
@@ -138,7 +125,7 @@ def restore_exclude(asked: Asked, doc_id: int, exclude_id: int) -> Answer:
 
 def explain(asked: Asked, doc_id: int) -> Answer:
     """Changes nothing; POST, because 200 addresses do not fit into one."""
-    snapshot = snapshot_of(document_or_404(asked.user, doc_id, Action.TEST))
+    snapshot = settings_asked(asked, document_or_404(asked.user, doc_id, Action.TEST))
     found_on = asked.body.get("found_on", "").strip()
     answers = [{"asked": url} | explain_address(snapshot, url.strip(), found_on) for url in asked.body["urls"]]
     return Answer({"items": answers})
@@ -147,14 +134,6 @@ def explain(asked: Asked, doc_id: int) -> Answer:
 def _saved(point: CrawlPoint, cautions: Any, status: int = 200) -> Answer:
     found = [{"code": caution.code, "text": caution.text} for caution in cautions]
     return Answer({"crawl_point": shapes.crawl_point(point), "cautions": found}, status)
-
-
-def _entries(body: Any) -> dict[str, Any]:
-    """The named values only: what is not in the contract cannot reach a column."""
-    entries = {name: value for name, value in body.items() if name in POINT_FIELDS and name != "authentication"}
-    if "authentication" in body:
-        entries["auth_type"] = shapes.AUTH_CODES[body["authentication"]]
-    return entries
 
 
 def _point(document: Document, point_id: int) -> CrawlPoint:

@@ -10,6 +10,7 @@ from django.views.decorators.http import require_safe
 from clearinghouse import __version__
 
 from .addresses import ADDRESSES
+from .addresses import SCHEMAS as MORE_SCHEMAS
 from .contract import Operation, Schema
 from .door import REQUESTS_A_MINUTE
 from .result_shapes import SCHEMAS as RESULT_SCHEMAS
@@ -69,7 +70,7 @@ def openapi() -> dict[str, Any]:
             for address in ADDRESSES
         },
         "components": {
-            "schemas": SCHEMAS | RESULT_SCHEMAS | {"Explanation": _explanation()},
+            "schemas": SCHEMAS | RESULT_SCHEMAS | MORE_SCHEMAS | {"Explanation": _explanation()},
             "securitySchemes": {"key": {"type": "http", "scheme": "bearer"}},
         },
     }

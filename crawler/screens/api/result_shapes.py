@@ -15,8 +15,8 @@ from .contract import Schema
 from .shapes import FLAG, INT, INT_OR_NOTHING, MOMENT, TEXT, list_of, moment, shape_of
 
 _WEIGHTS = {3: "stops", 2: "warns", 1: "informs"}
-_HOST = ("pages", "new", "changed", "unchanged", "robots", "outside", "excluded", "other", "errors", "queued", "left",
-         "bytes")  # fmt: skip
+HOST_COUNTS = ("pages", "new", "changed", "unchanged", "robots", "outside", "excluded", "other", "errors", "queued",
+               "left", "bytes")  # fmt: skip
 _SIDE = shape_of(run_id=INT, state=TEXT, pages=INT, errors=INT) | {"type": ["object", "null"]}
 _VALUES: Schema = {"type": "object"}  # column: value
 SCHEMAS: dict[str, Schema] = {
@@ -24,9 +24,9 @@ SCHEMAS: dict[str, Schema] = {
         id=INT, run_id=INT, document_id=INT, title=TEXT, rule=TEXT, weight=TEXT, sentence=TEXT, state=TEXT, note=TEXT,
         decided_by=TEXT, decided_at=MOMENT, fixes=list_of(shape_of(number=INT, label=TEXT, can_be_done=FLAG)),
     ),
-    "Host": shape_of(host=TEXT, milliseconds=INT_OR_NOTHING, **dict.fromkeys(_HOST, INT)),
+    "Host": shape_of(host=TEXT, milliseconds=INT_OR_NOTHING, **dict.fromkeys(HOST_COUNTS, INT)),
     "ErrorGroup": shape_of(
-        key=TEXT, reason=TEXT, site=TEXT, pattern=TEXT, state=TEXT, count=INT, statuses=list_of(INT),
+        key=TEXT, name=TEXT, reason=TEXT, site=TEXT, pattern=TEXT, state=TEXT, count=INT, statuses=list_of(INT),
         documents=list_of(INT), first_at=MOMENT, last_at=MOMENT,
     ),
     "Change": shape_of(kind=TEXT, url=TEXT, why=TEXT),
@@ -68,11 +68,11 @@ def finding(row: Finding) -> dict[str, Any]:
 
 
 def host(row: Site) -> dict[str, Any]:
-    return {"host": row.start, "milliseconds": row.median} | {name: getattr(row, name) for name in _HOST}
+    return {"host": row.start, "milliseconds": row.median} | {name: getattr(row, name) for name in HOST_COUNTS}
 
 
 def error_group(row: Errors) -> dict[str, Any]:
-    return {name: getattr(row, name) for name in ("key", "reason", "site", "pattern", "state", "count")} | {
+    return {name: getattr(row, name) for name in ("key", "name", "reason", "site", "pattern", "state", "count")} | {
         "statuses": sorted(row.statuses),
         "documents": sorted(row.documents),
         "first_at": moment(row.first),

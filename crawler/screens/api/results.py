@@ -89,7 +89,7 @@ def errors(asked: Asked, run_id: int) -> Answer:
 
 def changes(asked: Asked, run_id: int, doc_id: int) -> Answer:
     """The pages of a document against its crawl before: addresses with what became of them."""
-    excursion = _excursion(asked, run_id, doc_id)
+    excursion = excursion_or_404(asked, run_id, doc_id)
     before = excursion_before(excursion)
     found = changes_of(excursion, before)
     wanted = [asked.query["kind"]] if "kind" in asked.query else CHANGES
@@ -111,10 +111,10 @@ def changes(asked: Asked, run_id: int, doc_id: int) -> Answer:
 
 def settings_used(asked: Asked, run_id: int, doc_id: int) -> Answer:
     """Crawl points and exclude URLs as the run took them over; neither user ID nor password is in it."""
-    return Answer(result_shapes.settings_used(_excursion(asked, run_id, doc_id)))
+    return Answer(result_shapes.settings_used(excursion_or_404(asked, run_id, doc_id)))
 
 
-def _excursion(asked: Asked, run_id: int, doc_id: int) -> Excursion:
+def excursion_or_404(asked: Asked, run_id: int, doc_id: int) -> Excursion:
     run, docs = run_or_404(asked.request, run_id)
     found = excursions_of(run, docs).filter(doc_id=doc_id).first()
     if found is None:

@@ -1,6 +1,7 @@
 """Operations on runs: launch, look, control; and reading propagations."""
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from django.http import Http404
@@ -8,8 +9,10 @@ from django.utils import timezone
 
 from clearinghouse.access import options as choices
 from clearinghouse.access.policies import Action, Scope, documents_for, require, scope_of
-from crawlpoints.models import CrawlPointLink
+from crawlpoints.checks import Invalid
+from crawlpoints.models import CrawlPointLink, SavedView
 from crawlpoints.queries import patterns_of
+from crawlpoints.saved_views import views_of
 
 from ... import control, schedules
 from ...models import Propagation, PropagationStep, Run
@@ -18,6 +21,7 @@ from ...queries import ledger
 from ...queries.counts import totals, totals_of_runs
 from ...queries.pages import version_of
 from ...queries.runs import TABS, documents_of, events_of, runs_in, visible_runs
+from ...queries.viewed import documents_in
 from ...values import OUTCOMES, QUEUED, REASONS
 from ..possible import SPEEDS
 from ..scope import run_or_404, run_to_control_or_404, visible_docs
@@ -30,6 +34,8 @@ ONLY = (ONLY_FAILED, ONLY_NEW)
 LAUNCH = thing(
     documents=several(number("Key of a document", least=1), 10_000),
     project=text("All documents of this project", 100),
+    view=number("Key of one of your saved views: the documents it shows now", least=1),
+    errors=text("With only=failed: the key of one group of errors, see the errors of the last run", 16),
     crawl_point=number("Key of the one crawl point to crawl", least=1),
     only=choice("Less than everything", *ONLY),
     max_pages=number("At most so many pages of each crawl point; 0 is its own maximum", most=10_000_000),
@@ -46,8 +52,15 @@ LEDGER_QUERY: dict[str, Schema] = {
     "document": number("Key of a document", least=1),
     "text": text("Part of the address", 200),
     "depth": number("Clicks from the crawl point", most=999),
+    "status": number("First digit of the status the site answered with: 2 for 200 to 299", least=1, most=9),
+    "site": text("How the address begins, letter for letter: a site or a folder", 2048),
+    "point": number("Key of the crawl point that is nearest", least=1),
+    "rule": text("What decided, letter for letter: an exclude URL, a root string", 500),
+    "fresh": choice("Stored pages that no crawl before had, or that differ", ledger.NEW, ledger.CHANGED),
+    "taken": switch("Only what was once taken from the queue"),
     "sort": choice("Order", *ledger.SORTS, *(f"-{name}" for name in ledger.SORTS)),
 }
+LOG_QUERY = {"kind": text("The kind of line", 24), "text": text("Part of the line", 200)}
 TAB = choice("Which runs", *TABS)
 _ACTS: dict[str, Callable[[Run, str], object]] = {
     "pause": control.pause, "resume": control.resume, "stop": control.stop, "cancel": control.cancel,
@@ -77,30 +90,46 @@ def launch(asked: Asked) -> Answer:
     if body.get("propagate_after"):
         require(asked.user, Action.PROPAGATE)
     options = {name: body[name] for name in ("note", "propagate_after", "max_seconds", "max_pages") if name in body}
-    part = Choice(body.get("only", ""), body.get("crawl_point"))
+    part = Choice(body.get("only", ""), body.get("crawl_point"), _group(body))
     speed = body.get("speed") or choices.speed()
-    run = schedules.launch(_wanted(asked), by=asked.by, speed=speed, origin="api", choice=part, **options)
+    run = schedules.launch(wanted(asked), by=asked.by, speed=speed, origin="api", choice=part, **options)
     schedules.begin(run, timezone.now())
     return Answer(shapes.run(run, totals(run)), 201)
 
 
-def _wanted(asked: Asked) -> list[int] | None:
+def _group(body: Mapping[str, Any]) -> str:
+    key = str(body.get("errors", ""))
+    if key and (body.get("only") != ONLY_FAILED or not re.fullmatch("[0-9a-f]{16}", key)):
+        raise Invalid({"errors": ["The key of a group of errors, together with only=failed"]})
+    return key
+
+
+def wanted(asked: Asked) -> list[int] | None:
     """The documents to crawl: of the named ones those this person may launch; None for every document."""
     rows = documents_for(asked.user, Action.LAUNCH)
-    wanted, project = asked.body.get("documents"), asked.body.get("project")
+    chosen, project = asked.body.get("documents"), asked.body.get("project")
     if point := asked.body.get("crawl_point"):
         rows = rows.filter(pk__in=CrawlPointLink.objects.filter(crawl_point=point).values("document"))
         if not rows.exists():
             raise Http404("No such crawl point, or not yours to launch")
         return sorted(rows.values_list("pk", flat=True))
-    if wanted is None and project is None and scope_of(asked.user, Action.LAUNCH) is Scope.ALL:
+    if view := asked.body.get("view"):
+        return documents_in(view_or_404(asked, view).query, asked.user, rows)
+    if chosen is None and project is None and scope_of(asked.user, Action.LAUNCH) is Scope.ALL:
         return None
     if project is not None:
         rows = rows.filter(sheet__project__name=project)
     known = set(rows.values_list("pk", flat=True))
-    if missing := set(wanted or ()) - known:
+    if missing := set(chosen or ()) - known:
         raise Http404(f"No such document, or not yours to launch: {', '.join(map(str, sorted(missing)[:20]))}")
-    return sorted(known if wanted is None else set(wanted))
+    return sorted(known if chosen is None else set(chosen))
+
+
+def view_or_404(asked: Asked, view_id: int) -> SavedView:
+    view = views_of(asked.user).filter(pk=view_id).first()
+    if view is None:
+        raise Http404("You have no saved view with this key")
+    return view
 
 
 def act(asked: Asked, run_id: int, action: str) -> Answer:
@@ -153,6 +182,12 @@ def _ledger(asked: Asked, run_id: int, outcomes: tuple[str, ...]) -> Answer:
         doc_id=query.get("document"),
         text=query.get("text", ""),
         depth=query.get("depth"),
+        status=query.get("status"),
+        site=query.get("site", ""),
+        point=query.get("point"),
+        rule=query.get("rule", ""),
+        fresh=query.get("fresh", ""),
+        taken=query.get("taken", False),
         sort=query.get("sort", ""),
     )
     rows = ledger.rows_of(run, docs, wanted)
@@ -170,7 +205,8 @@ def page(asked: Asked, run_id: int, entry_id: int) -> Answer:
 
 def events(asked: Asked, run_id: int) -> Answer:
     run, docs = run_or_404(asked.request, run_id)
-    return page_of(events_of(run, docs), asked, lambda page: [shapes.event(row) for row in page])
+    rows = events_of(run, docs, asked.query.get("kind", ""), asked.query.get("text", ""))
+    return page_of(rows, asked, lambda page: [shapes.event(row) for row in page])
 
 
 def propagations(asked: Asked) -> Answer:

@@ -92,10 +92,12 @@ def max_of(bars: list[Bar]) -> int:
     return max((bar.total for bar in bars), default=0)
 
 
-def day_bars(found: dict[date, Counter[str]], classes: tuple[str, ...]) -> list[Bar]:
+def day_bars(found: dict[date, Counter[str]], classes: tuple[str, ...], *, weekly: bool = False) -> list[Bar]:
     """Counts by class, one bar for a day (or a week) from the first day with something until today."""
     first, last = min(found), max(max(found), timezone.localdate())
-    step = 1 if (last - first).days < MOST_DAYS else 7
+    step = 7 if weekly or (last - first).days >= MOST_DAYS else 1
+    if weekly:
+        first -= timedelta(first.weekday())
     bars, day = [], first
     while day <= last:
         part = [found[day + timedelta(n)] for n in range(step) if day + timedelta(n) in found]

@@ -9,8 +9,8 @@ from django.utils.http import urlencode
 
 from clearinghouse.access.templatetags.pieces import ago, plural, spark
 
-from ...models import ErrorMark
-from ...queries.reports import error_groups, error_trends, errors_by_week, errors_of_keys, marks
+from ...models import ErrorGroup, ErrorMark
+from ...queries.reports import crawls_of_error, error_groups, error_trends, errors_by_week, errors_of_keys, marks
 from ...values import FAILED, REASONS
 from .activity import day_bars, max_of
 from .frame import Asked, Cell, Chart, Column, Field, Report, ordered
@@ -36,8 +36,18 @@ _KEYS: dict[str, Any] = {
 _PILLS = {"new": ("bad", "stop"), "known": ("warn", "warn"), "solved": ("ok", "ok")}
 
 
+OF_ONE = (
+    Column("run", "Run", sorts=False),
+    Column("document", "Document", sorts=False),
+    Column("times", "Times", num=True, sorts=False),
+    Column("ended", "Ended", fit=True, sorts=False),
+)
+
+
 def report(asked: Asked) -> Report:
     since, period = asked.since("90")
+    if (key := digest_in(asked.text("group"))) is not None:
+        return _of_one(asked, since, period, key)
     words, by_words = asked.words("Address contains")
     choices = [("", "Any error"), *((code, one.label) for code, one in REASONS.items() if one.outcome == FAILED)]
     reason = asked.one_of("reason", choices)
@@ -76,11 +86,13 @@ def _state(mark: ErrorMark | None, last_run: int) -> str:
 
 def _cells(rows: list[dict[str, Any]], asked: Asked) -> list[list[Cell]]:
     found = error_trends(asked.docs, [row["key"] for row in rows])
-    return [_line(row, found.get(row["key"], [])) for row in rows]
+    days = asked.since("90")[1].value
+    return [_line(row, found.get(row["key"], []), days) for row in rows]
 
 
-def _line(row: dict[str, Any], trend: list[int]) -> list[Cell]:
+def _line(row: dict[str, Any], trend: list[int], days: str) -> list[Cell]:
     reason = REASONS.get(row["reason"])
+    here = "?" + urlencode({"group": row["name"], "days": days})
     place = row["site"].rstrip("/") + row["pattern"]
     query = urlencode({"reason": row["reason"], "q": row["site"]})
     errors = f"{reverse('run-tab', args=[row['last_run'], 'errors'])}?{query}"
@@ -89,14 +101,49 @@ def _line(row: dict[str, Any], trend: list[int]) -> list[Cell]:
             reason.label if reason else row["reason"], errors, sub=f"last in run {row['last_run']}", value=row["reason"]
         ),
         Cell(place, url=True, sub="" if place == row["example"] else f"like {row['example']}"),
-        Cell(row["n"], bad=True),
-        Cell(row["runs"]),
-        Cell(row["docs"]),
+        Cell(row["n"], here, bad=True),
+        Cell(row["runs"], here),
+        Cell(row["docs"], here),
         _moment(row["first"]),
         _moment(row["last"]),
         Cell(spark(trend, "Errors"), value=" ".join(str(count) for count in trend)),
         Cell("", pill=(*_PILLS[row["state"]], row["state"].capitalize()), value=row["state"]),
     ]
+
+
+def _of_one(asked: Asked, since: datetime, period: Field, key: bytes) -> Report:
+    """Each crawl that met this error, newest first: what the numbers of its line count."""
+    rows = crawls_of_error(asked.docs, since, key)
+    first = rows.first()
+    return Report(
+        OF_ONE, rows, lambda part: [_crawl(row) for row in part], "crawl", filters=(period,),
+        hidden=(("group", key.hex()),), sentence=_named(first) if first else "",
+        nothing="No crawl of this period met this error.",
+    )  # fmt: skip
+
+
+def _named(row: ErrorGroup) -> str:
+    reason = REASONS.get(row.reason)
+    return f"{reason.label if reason else row.reason} at {row.site.rstrip('/')}{row.pattern}, newest crawl first."
+
+
+def _crawl(row: ErrorGroup) -> list[Cell]:
+    # Groups have the first half of their key in the address of the tab.
+    query = urlencode({"group": row.key.hex()[:16], "doc": row.doc_id})
+    return [
+        Cell(f"Run {row.run_id}", reverse("run", args=[row.run_id]), value=row.run_id),
+        Cell(row.excursion.title, reverse("crawl-points", args=[row.doc_id])),
+        Cell(row.count, f"{reverse('run-tab', args=[row.run_id, 'errors'])}?{query}", bad=True),
+        _moment(row.ended_at),
+    ]
+
+
+def digest_in(text: str) -> bytes | None:
+    """The key of a group in an address; None when it is no key."""
+    try:
+        return bytes.fromhex(text) if len(text) == 64 else None
+    except ValueError:
+        return None
 
 
 def _moment(at: datetime) -> Cell:
@@ -107,8 +154,7 @@ def _chart(docs: Any, since: datetime) -> Chart | None:
     found = {day: Counter({"k-err": count}) for day, count in errors_by_week(docs, since)}
     if not found:
         return None
-    bars = day_bars(found, ("k-err",))
+    bars = day_bars(found, ("k-err",), weekly=True)
     whole = sum(bar.total for bar in bars)
-    return Chart(
-        "Errors over time", f"Errors over time: {plural(whole, 'error')}; most in one column {max_of(bars):,}", bars
-    )
+    title = f"Errors by week: {plural(whole, 'error')}; most in one week {max_of(bars):,}"
+    return Chart("Errors by week", title, bars)

@@ -90,4 +90,6 @@ def _line(row: dict[str, Any]) -> list[Cell]:
 
 
 def _stopped(row: dict[str, Any], run: int) -> str:
-    return f"{reverse('run-tab', args=[run, 'urls'])}?{urlencode({'reason': 'excluded', 'doc': row['doc']})}"
+    """The addresses that this exclude URL stopped; a longer one is cut where the ledger cuts it."""
+    query = {"reason": "excluded", "doc": row["doc"], "rule": row["pattern"][:500]}
+    return f"{reverse('run-tab', args=[run, 'urls'])}?{urlencode(query)}"

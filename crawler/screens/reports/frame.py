@@ -84,10 +84,6 @@ class Chart:
     key: Sequence[tuple[str, str]] = ()  # class and word
     listed: bool = False  # named bars one below the other; else columns in the order of time
 
-    @property
-    def width(self) -> int:
-        return 10 * max(len(self.bars), _LEAST_BARS)
-
     def rows(self) -> Iterator[tuple[Bar, list[dict[str, str]]]]:
         """Each bar with its parts as percentages of the longest."""
         top = max((bar.total for bar in self.bars), default=0) or 1
@@ -107,15 +103,19 @@ class Chart:
             yield bar, [(words.get(css, css), count) for css, count in bar.parts]
 
     def drawn(self) -> Iterator[dict[str, Any]]:
-        """The rectangles, in a box of `width` by 100."""
+        """The rectangles, in percentages of the box."""
         top = max((bar.total for bar in self.bars), default=0) or 1
+        step = 100 / max(len(self.bars), _LEAST_BARS)
         for place, bar in enumerate(self.bars):
             y = 100.0
             for css, count in bar.parts:
                 height = 98 * count / top
                 y -= height
                 if count:
-                    yield {"css": css, "x": 10 * place + 1, "y": f"{y:.2f}", "height": f"{max(height, 0.8):.2f}"}
+                    yield {
+                        "css": css, "x": f"{step * (place + 0.1):.3f}", "width": f"{step * 0.8:.3f}",
+                        "y": f"{y:.2f}", "height": f"{max(height, 0.8):.2f}",
+                    }  # fmt: skip
 
 
 @dataclass(slots=True)
@@ -125,6 +125,7 @@ class Report:
     cells: Callable[[list[Any]], Iterable[Sequence[Cell]]]
     noun: str
     filters: Sequence[Field] = ()
+    hidden: Sequence[tuple[str, str]] = ()  # what the filter form keeps of the address
     chart: Chart | None = None
     sentence: str = ""
     sort: str = ""

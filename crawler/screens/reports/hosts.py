@@ -7,6 +7,7 @@ from django.utils.http import urlencode
 
 from clearinghouse.access.templatetags.pieces import plural, size
 
+from ...findings.figures import EXCLUDED, OUTSIDE, WAITING
 from ...models import HostFigure
 from ...queries.reports import figures_of_host, hosts_since
 from .frame import Asked, Bar, Cell, Chart, Column, Field, Report
@@ -32,16 +33,16 @@ OF_ONE = (
 )
 _TOP = 12
 # What each number opens in the run.
-_LISTS = {
+_LISTS: dict[str, tuple[str, dict[str, Any]]] = {
     "pages": ("pages", {}),
     "new": ("pages", {"outcome": "crawled", "fresh": "new"}),
     "changed": ("pages", {"outcome": "crawled", "fresh": "changed"}),
     "unchanged": ("pages", {"outcome": "unchanged"}),
     "robots": ("urls", {"reason": "robots_disallowed"}),
-    "outside": ("urls", {"reason": "outside_root"}),
-    "excluded": ("urls", {"reason": "excluded"}),
+    "outside": ("urls", {"reason": OUTSIDE}),
+    "excluded": ("urls", {"reason": EXCLUDED}),
     "failed": ("errors", {}),
-    "waiting": ("urls", {"reason": "page_limit"}),
+    "waiting": ("urls", {"reason": WAITING}),
 }
 
 
@@ -98,7 +99,7 @@ def _crawl(row: HostFigure) -> list[Cell]:
 def _list(row: HostFigure, name: str) -> str:
     tab, query = _LISTS[name]
     return f"{reverse('run-tab', args=[row.excursion.run_id, tab])}?" + urlencode(
-        {"doc": row.doc_id, "q": f"//{row.host}/", **query}
+        {"doc": row.doc_id, "q": f"//{row.host}/", **query}, doseq=True
     )
 
 

@@ -10,7 +10,10 @@ from django.utils import timezone
 from clearinghouse.access.templatetags.pieces import plural, when
 
 from ... import schedules
+from ...queries.plans import documents_of, pages_of
+from ...queries.runs import latest_crawls
 from ..plans import Plan, plans_of
+from ..scope import number_in
 from .activity import day_bars, max_of
 from .frame import Asked, Cell, Chart, Column, Field, Report, ordered
 
@@ -36,10 +39,20 @@ _KEYS: dict[str, Any] = {
 }
 
 
+OF_ONE = (
+    Column("document", "Document", sorts=False),
+    Column("pages", "Pages last time", num=True, sorts=False),
+    Column("run", "Last crawl", sorts=False),
+)
+
+
 def report(asked: Asked) -> Report:
     days = asked.one_of("days", DAYS, "30")
     now = timezone.now()
     plans = plans_of(asked.docs)
+    wanted = number_in(asked.request, "schedule")
+    if one := next((plan for plan in plans if plan.schedule.pk == wanted), None):
+        return _of_one(asked, one)
     known = {plan.schedule.pk: plan for plan in plans}
     starts = schedules.upcoming(now, now + timedelta(days=int(days)))
     nights: dict[date, Counter[str]] = {}
@@ -53,7 +66,7 @@ def report(asked: Asked) -> Report:
         COLUMNS, ordered(plans, sort, _KEYS), lambda part: [_line(plan) for plan in part], "schedule", sort=sort,
         filters=(Field("days", "The next", days, DAYS),), chart=_chart(nights),
         sentence=f"{plural(count, 'start is planned,starts are planned')} in the next {days} days.",
-        nothing="Nothing is planned.",
+        nothing="Nothing is planned.", extra={"calendar": f"{reverse('crawls')}?tab=calendar"},
     )  # fmt: skip
 
 
@@ -65,12 +78,36 @@ def _line(plan: Plan) -> list[Cell]:
         Cell(when(coming) if coming else None, value=coming.isoformat() if coming else ""),
         Cell(plan.what, reverse("schedules"), sub=one.note),
         Cell(plan.said),
-        Cell(plan.planned.documents),
-        Cell(plan.planned.pages),
+        Cell(plan.planned.documents, f"?schedule={one.pk}"),
+        Cell(plan.planned.pages, f"?schedule={one.pk}"),
         Cell(f"Run {run}", reverse("run", args=[run]), value=run) if run else Cell(one.last_said or None, value=""),
         Cell(one.created_by),
         Cell("", state="active" if one.active else "inactive", value="active" if one.active else "inactive"),
     ]
+
+
+def _of_one(asked: Asked, plan: Plan) -> Report:
+    """The documents that the next start would crawl, of those the person may see: what the numbers count."""
+    rows = documents_of(plan.schedule, asked.docs)
+    return Report(
+        OF_ONE, rows, _documents, "document", sentence=f"{plan.what}: {plan.said}.",
+        nothing="No document with an active crawl point is meant.",
+    )  # fmt: skip
+
+
+def _documents(rows: list[Any]) -> list[list[Cell]]:
+    ids = [row.pk for row in rows]
+    last, pages = latest_crawls(ids), pages_of(ids)
+    return [_document(row, last.get(row.pk), pages.get(row.pk, 0)) for row in rows]
+
+
+def _document(row: Any, last: Any, pages: int) -> list[Cell]:
+    name = Cell(row.title, reverse("crawl-points", args=[row.pk]))
+    if last is None:
+        return [name, Cell(0), Cell("never", value="")]
+    listed = f"{reverse('run-tab', args=[last.run_id, 'pages'])}?doc={row.pk}"
+    run = Cell(f"Run {last.run_id}", reverse("run", args=[last.run_id]), value=last.run_id)
+    return [name, Cell(pages, listed), run]
 
 
 def _chart(nights: dict[date, Counter[str]]) -> Chart | None:

@@ -31,7 +31,10 @@ _NAMES = {
     "url": "URL", "root": "root string", "max_pages": "maximum pages", "depth": "depth limit",
     "auth_type": "authentication", "login": "user ID", "has_saved_pw": "password saved",
 }  # fmt: skip
-_KINDS = {"crawlpoint": "crawl point", "excludeurl": "exclude URL", "documentnote": "note", "apikey": "key"}
+_KINDS = {
+    "crawlpoint": "crawl point", "excludeurl": "exclude URL", "documentnote": "note", "apikey": "key",
+    "errorgroup": "error", "schedule": "planned crawl", "quietweek": "quiet hours", "publicswitch": "propagation",
+}  # fmt: skip
 
 
 def report(asked: Asked) -> Report:

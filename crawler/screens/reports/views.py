@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 from django.contrib import messages
 from django.core.paginator import Paginator
@@ -12,16 +11,14 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
 from clearinghouse.access.doors import safe_next
-from clearinghouse.access.policies import Action, doc_ids_for, require
+from clearinghouse.access.policies import Action, doc_ids_for
 from clearinghouse.access.templatetags.pieces import plural
 from clearinghouse.spreadsheet import csv_answer
 
-from ...findings.decisions import mark_errors
-from ...models import ErrorGroup, ErrorMark
-from ...queries.reports import seen
 from ..scope import page_size, visible_docs
 from . import activity, broken, changes, coverage, errors, exclusions, hosts, kept, planned, trail
 from .frame import Asked, Report, who_sees
+from .marking import mark_group
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,26 +110,9 @@ def _known(request: HttpRequest, name: str) -> str:
 @require_POST
 def mark(request: HttpRequest, key: str) -> HttpResponse:
     """Known, solved or new again, in the documents of this person that have this error."""
-    docs: Any = visible_docs(request)
-    digest = _digest(key)
-    visible = set(seen(ErrorGroup.objects.filter(key=digest), docs).values_list("doc_id", flat=True))
-    if not visible:
-        raise Http404("No such group of errors")
-    require(request.user, Action.EDIT)
     state = request.POST.get("state", "")
-    if state and state not in ErrorMark.State.values:
-        raise Http404("No such state")
-    editable = doc_ids_for(request.user, Action.EDIT)
-    mine = visible if editable is None else visible & editable
-    count = mark_errors({digest}, mine, state, request.user.get_username())
+    count = mark_group(request.user, visible_docs(request), key, state)
     word = state or "new again"
     messages.success(request, f"This error is {word} in {plural(count, 'document')}.")
     there = reverse("report", args=["errors"])
     return HttpResponseRedirect(safe_next(request.POST.get("next", ""), there))
-
-
-def _digest(key: str) -> bytes:
-    try:
-        return bytes.fromhex(key)
-    except ValueError:
-        raise Http404("No such group of errors")

@@ -17,7 +17,7 @@ from clearinghouse.library import services as library
 from clearinghouse.library.models import Document
 from crawler import schedules
 from crawler.findings.diagnosis import diagnose_due
-from crawler.models import Diagnosis, ErrorGroup, ErrorMark, Excursion, Finding, LedgerEntry, Run, Schedule
+from crawler.models import Diagnosis, ErrorGroup, ErrorMark, ExcludeHit, Excursion, Finding, LedgerEntry, Run, Schedule
 from crawler.screens.reports.frame import Bar, Chart
 from crawlpoints import services
 from tests.crawler.screens.rows import make_run
@@ -147,11 +147,104 @@ def test_a_number_of_the_hosts_report_opens_as_many_rows(signed_in: SignedIn, ed
     checked = 0
     for cells, _ in page.context["rows"]:
         for column, cell in cells:
-            if cell.href and column.key in ("pages_", "unchanged_", "robots_", "excluded_", "failed_"):
+            if cell.href and column.key.endswith("_"):
                 opened = browser.get(cell.href).context["page"].paginator.count
                 assert opened == cell.text, (column.label, cell.href)
                 checked += 1
     assert checked > 8
+
+
+def test_what_a_site_counts_for_several_reasons_is_listed_for_all_of_them(
+    signed_in: SignedIn, editor: Any, document: Document
+) -> None:
+    run = make_run(document, state="stopped", queued=0)
+    excursion = run.excursions.get()
+    root = "https://quality.example.gov/"
+    reasons = ("run_stopped", "page_limit", "run_limit", "redirect_outside_root", "redirect_excluded")
+    for reason in reasons:
+        LedgerEntry.objects.create(
+            excursion=excursion, doc_id=document.pk, url_key=reason.encode().ljust(32), url=f"{root}{reason}.html",
+            outcome="skipped", reason=reason, at=run.created_at,
+        )  # fmt: skip
+    diagnose_due()
+    browser = signed_in(editor)
+    (cells, _), = browser.get("/reports/hosts/?host=quality.example.gov").context["rows"]  # fmt: skip
+    counts = {column.key: cell for column, cell in cells}
+    assert [counts[name].text for name in ("waiting_", "outside_", "excluded_")] == [3, 2, 2]
+    for name in ("waiting_", "outside_", "excluded_"):
+        assert browser.get(counts[name].href).context["page"].paginator.count == counts[name].text, name
+
+
+def test_the_count_of_an_exclude_url_opens_what_that_one_stopped(
+    signed_in: SignedIn, editor: Any, document: Document, runs: list[Run]
+) -> None:
+    excursion = runs[1].excursions.get(doc_id=document.pk)
+    pattern = "https://quality.example.gov/drafts/*"
+    LedgerEntry.objects.create(
+        excursion=excursion, doc_id=document.pk, url_key=b"draft".ljust(32), at=runs[1].created_at, reason="excluded",
+        url="https://quality.example.gov/drafts/1.html", outcome="skipped", detail=pattern,
+    )  # fmt: skip
+    ExcludeHit.objects.create(excursion=excursion, doc_id=document.pk, run_id=runs[1].pk, pattern=pattern, count=1)
+    services.add_exclude_url(document, pattern)
+    browser = signed_in(editor)
+    (cells, _), = browser.get("/reports/exclusions/").context["rows"]  # fmt: skip
+    last = {column.key: cell for column, cell in cells}["last"]
+    assert last.text == 1 and browser.get(last.href).context["page"].paginator.count == 1
+
+
+def test_every_number_of_the_errors_report_opens_what_it_counts(
+    signed_in: SignedIn, administrator: Any, editor: Any, runs: list[Run]
+) -> None:
+    browser = signed_in(administrator)
+    for cells, _ in browser.get("/reports/errors/").context["rows"]:
+        named = {column.key: cell for column, cell in cells}
+        behind = browser.get(f"/reports/errors/{named['n'].href}").context["rows"]
+        lines = [{column.key: cell for column, cell in one} for one, _ in behind]
+        assert sum(line["times"].text for line in lines) == named["n"].text
+        assert len({line["run"].text for line in lines}) == named["runs"].text
+        assert len({line["document"].href for line in lines}) == named["docs"].text
+        for line in lines:
+            assert browser.get(line["times"].href).context["page"].paginator.count == line["times"].text
+        foreign = any(line["document"].text == "Asthma guideline" for line in lines)
+        seen_by_editor = text(signed_in(editor), f"/reports/errors/{named['n'].href}")
+        assert ("No crawl of this period met this error" in seen_by_editor) == foreign
+    assert "There is nothing to report" not in text(browser, "/reports/errors/?group=zz")
+
+
+def test_errors_are_drawn_by_week(signed_in: SignedIn, editor: Any, runs: list[Run]) -> None:
+    page = text(signed_in(editor), "/reports/errors/?days=7")
+    assert "Errors by week" in page and "week of" in page
+
+
+def test_the_numbers_of_a_planned_crawl_open_its_documents(
+    signed_in: SignedIn, editor: Any, stranger: Any, document: Document, runs: list[Run]
+) -> None:
+    services.add_crawl_point(document, {"url": "https://ex.gov/a/", "root": "https://ex.gov/a/"})
+    now = timezone.now()
+    plan = schedules.add(
+        Schedule(what="chosen", doc_ids=[document.pk], every="day", at="02:00", created_by="x", created_at=now), now
+    )
+    browser = signed_in(editor)
+    (cells, _), = browser.get("/reports/schedules/").context["rows"]  # fmt: skip
+    named = {column.key: cell for column, cell in cells}
+    assert named["documents"].href == named["pages"].href == f"?schedule={plan.pk}"
+    (behind, _), = browser.get(f"/reports/schedules/?schedule={plan.pk}").context["rows"]  # fmt: skip
+    assert behind[0][1].text == "Measures of hospital quality" and behind[1][1].text == named["pages"].text
+    assert browser.get(behind[1][1].href).context["page"].paginator.count == named["pages"].text
+    assert "Measures of hospital" not in text(signed_in(stranger), f"/reports/schedules/?schedule={plan.pk}")
+    assert 'href="/crawls/?tab=calendar"' in text(browser, "/reports/schedules/")
+
+
+@pytest.mark.parametrize("name", ["coverage", "hosts", "activity", "errors", "changes", "audit"])
+def test_every_chart_is_a_table_too_and_tells_its_kinds_by_more_than_colour(
+    signed_in: SignedIn, administrator: Any, runs: list[Run], name: str
+) -> None:
+    services.add_exclude_url(Document.objects.first(), "https://ex.gov/x/*")  # something for the audit
+    page = text(signed_in(administrator), f"/reports/{name}/?days=all")
+    chart = page.split('id="chart-h"')[1].split("</section>")[0]
+    assert "Show as table" in chart and "<td" in chart
+    assert "<title>" in chart or '<p class="small muted">' in chart
+    assert chart.count('fill="url(#on-') == chart.count('<rect class="k-') > 0
 
 
 def test_what_is_planned_stands_in_the_schedules_report(
@@ -256,7 +349,8 @@ def test_the_columns_of_a_chart_are_as_high_as_their_numbers() -> None:
     chart = Chart("x", "x", [Bar("a", (("k-ok", 5), ("k-err", 5))), Bar("b", (("k-ok", 0), ("k-err", 20)))])
     drawn = list(chart.drawn())
     assert [(one["css"], one["height"]) for one in drawn] == [("k-ok", "24.50"), ("k-err", "24.50"), ("k-err", "98.00")]
-    assert (drawn[0]["x"], drawn[2]["x"]) == (1, 11) and chart.width == 70  # one bar is not as wide as the page
+    assert (drawn[0]["x"], drawn[2]["x"]) == ("1.429", "15.714")
+    assert {one["width"] for one in drawn} == {"11.429"}  # one bar is not as wide as the page
 
 
 def test_the_filter_of_a_report_is_kept_under_a_name_of_ones_own(

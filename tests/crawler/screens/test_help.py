@@ -7,9 +7,11 @@ import pytest
 from django.test import Client
 from django.urls import get_resolver
 
-from clearinghouse.access.help_topics import TOPICS
+from clearinghouse.access.help_topics import PARTS, REPORTS, TABS, TOPICS
 from clearinghouse.library.models import Document
 from crawler.screens.help import TOPICS as PAGES
+from crawler.screens.reports.views import REPORTS as ALL_REPORTS
+from crawler.screens.tabs import _TABS as ALL_TABS
 from tests.access.matrix import NO, ROWS, SHUT
 from tests.access.routes import routes
 
@@ -27,8 +29,9 @@ def test_every_topic_has_a_page_that_is_open_to_everyone(client: Client, topic: 
 
 
 def test_screens_name_topics_that_exist_and_screens_that_exist() -> None:
-    assert set(TOPICS.values()) == set(PAGES)
-    assert set(TOPICS) <= {route.name for route in routes(get_resolver())}
+    parts = {topic for _, topics in PARTS.values() for topic in topics.values()}
+    assert set(TOPICS.values()) | parts == set(PAGES)
+    assert set(TOPICS) | set(PARTS) <= {route.name for route in routes(get_resolver())}
 
 
 def test_the_head_of_a_screen_links_to_its_own_page(
@@ -38,13 +41,25 @@ def test_the_head_of_a_screen_links_to_its_own_page(
     browser = signed_in(administrator)
     for path, topic in {
         "/": "in-tray", "/documents/": "documents", f"/documents/{document.pk}/crawl-points/": "crawl-points",
-        f"/documents/{document.pk}/crawl-points/new/": "dialog", f"/crawls/{run.pk}/urls/": "runs",
+        f"/documents/{document.pk}/crawl-points/new/": "dialog", f"/crawls/{run.pk}/urls/": "run-urls",
+        f"/crawls/{run.pk}/": "runs",
+        f"/crawls/{run.pk}/compare/{run.pk}/": "compare", "/crawls/": "runs", "/crawls/?tab=calendar": "calendar",
         f"/crawls/{run.pk}/findings/": "findings", "/crawls/launch/": "launch", "/crawls/schedules/": "schedules",
-        "/reports/coverage/": "reports", "/settings/people/": "people", "/me/keys/": "api-keys",
+        "/reports/": "reports", "/reports/coverage/": "report-coverage",
+        "/settings/people/": "people", "/me/keys/": "api-keys",
         "/settings/workers/": "machines", "/me/": "preferences", "/me/notifications/": "notices",
     }.items():  # fmt: skip
         assert f'<a href="/help/{topic}/">Help</a>' in browser.get(path).content.decode(), path
     assert '<a href="/help/">Help</a>' in browser.get("/help/").content.decode()
+
+
+def test_each_tab_of_a_run_and_each_report_has_a_short_page_of_its_own(client: Client) -> None:
+    assert set(TABS) == set(ALL_TABS) and set(REPORTS) == set(ALL_REPORTS)
+    for topic in [*(f"run-{tab}" for tab in TABS), *(f"report-{name}" for name in REPORTS), "compare", "calendar"]:
+        page = client.get(f"/help/{topic}/").content.decode()
+        body = page.split("<main")[1].split('id="more-h"')[0]
+        assert 3 <= body.count("<p>") <= 12, topic
+        assert f'href="/help/{topic}/"' in client.get("/help/").content.decode()
 
 
 def test_every_page_people_look_at_has_a_help_page_of_its_own() -> None:
