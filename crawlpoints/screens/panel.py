@@ -47,7 +47,6 @@ class PointRow:
     state: str
     edit_url: str
     crawls: facts.PointCrawls | None
-    last: dict[str, Any] | None  # the newest ended excursion of the document
     selected: bool = False
     focused: bool = False
     title: str = ""  # of the document, where the list holds several
@@ -141,7 +140,6 @@ def row_of(document: Document, point: CrawlPoint, crawls: list[dict[str, Any]], 
         state=("failing" if failing else "active") if point.active else "inactive",
         edit_url=reverse("crawl-point-edit", args=[document.pk, point.pk]),
         crawls=known,
-        last=crawls[0] if crawls else None,
         selected=str(point.pk) == query.get("select"),
         focused=str(point.pk) in (query.get("select"), query.get("at")),
     )
@@ -219,7 +217,7 @@ def for_eyes_of(user: Any, lines: Iterable[list[Any]]) -> Iterator[list[Any]]:
 
 def csv_line(document: Document, point: CrawlPoint, crawls: list[dict[str, Any]]) -> list[Any]:
     known = facts.point_crawls(crawls, point.pk)
-    at = crawls[0]["finished_at"] if known and crawls else None
+    at = known.last["finished_at"] if known else None
     return [
         document.pk, document.title, point.pk, point.url, point.root, point.depth, point.max_pages or "",
         point.get_auth_type_display(), point.login or "", int(bool(point.active)), point.append or "", point.note,

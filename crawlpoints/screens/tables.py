@@ -176,18 +176,18 @@ class PointTable(tables.Table):
         return state(value)
 
     def render_last(self, record: Any) -> SafeString:
-        crawls, last = record.crawls, record.last
-        if crawls is None or last is None:
+        crawls = record.crawls
+        if crawls is None:
             return NEVER
         query = {"doc": record.document_id, "point": record.id}
         listed = crawls.listed if record.runs_seen else frozenset()
-        doors = {tab: of_run(last["run_id"], tab, **query) for tab in listed}
+        doors = {tab: of_run(crawls.last["run_id"], tab, **query) for tab in listed}
         pages = count_link(crawls.pages, doors.get("pages", ""), "page")
         errors = count_link(crawls.errors, doors.get("errors", ""), "error", bad=True)
         if crawls.failing_runs > 1:
             remark: str | SafeString = f"failed in {plural(crawls.failing_runs, 'run')}"
         else:
-            remark = ago(last["finished_at"])
+            remark = ago(crawls.last["finished_at"])
         return format_html('{}, {}<span class="sub">{}</span>', pages, errors, remark)
 
     def render_trend(self, record: Any) -> SafeString:

@@ -1,5 +1,6 @@
 """What crawls, plans and findings say on the screens of a document."""
 
+import csv
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -25,6 +26,11 @@ Crawled = Callable[..., Excursion]
 
 def panel(browser: Client, document: Document) -> str:
     return " ".join(browser.get(reverse("crawl-points", args=[document.pk])).content.decode().split())
+
+
+def counted(point: CrawlPoint, pages: int = 0, errors: int = 0) -> dict[str, Any]:
+    """What an excursion counts for one crawl point."""
+    return {"pages": pages, "failed": errors, "tallies": {"point": {str(point.pk): {"pages": pages, "errors": errors}}}}
 
 
 def finding(excursion: Excursion) -> Finding:
@@ -113,3 +119,38 @@ def test_one_crawl_point_or_the_whole_document_is_taken_to_the_launch_form(
     assert browser.post(door).url == reverse("launch") + f"?doc={document.pk}"
     form = text_of(browser.post(door, {"point": point.pk}, follow=True))
     assert point.url.removeprefix("https://example.gov/") in form and "One crawl point" in form
+
+
+def test_a_run_of_a_part_says_nothing_of_the_whole_document(
+    signed_in: SignedIn, editor: Any, document: Document, point: CrawlPoint, crawled: Crawled
+) -> None:
+    """One crawl point, or the pages that failed: the panel, the Navigator and the In Tray show the whole run before."""
+    for pages in (410, 412):
+        crawled(document, **counted(point, pages=pages, errors=3))
+    part = crawled(document, part="failed", **counted(point, errors=2))
+    browser = signed_in(editor)
+    page = panel(browser, document)
+    assert "412 pages" in page and "Failing" not in page and "in the last 2 runs" in page
+    assert f"/crawls/{part.run_id}/" not in page
+    for list_of_documents in ("/documents/", "/", "/reports/coverage/"):
+        page = " ".join(browser.get(list_of_documents).content.decode().split())
+        assert ">412<" in page and "in the last 2 runs" in page, list_of_documents
+    assert f"/crawls/{part.run_id}/" in browser.get(reverse("document-runs", args=[document.pk])).content.decode()
+
+
+def test_a_crawl_point_that_sat_out_the_newest_run_shows_the_run_that_met_it(
+    signed_in: SignedIn, editor: Any, document: Document, point: CrawlPoint, protected: CrawlPoint, crawled: Crawled
+) -> None:
+    met = crawled(document, days=9, **counted(point, errors=4))
+    crawled(document, days=1, **counted(protected, pages=7))
+    browser = signed_in(editor)
+    page = panel(browser, document)
+    assert "Failing" in page and "4 errors" in page and "9 days ago" in page
+    assert f"/crawls/{met.run_id}/errors/" in page
+    assert "9 days ago" in page and point.url.removeprefix("https://example.gov") in page
+    line = b"".join(browser.get(reverse("crawl-points-export", args=[document.pk])).streaming_content).decode()
+    (row,) = (one for one in csv.DictReader(line.lstrip("\ufeff").splitlines()) if one["url"] == point.url)
+    assert (row["pages"], row["errors"]) == ("0", "4")
+    assert row["last_crawl"].startswith(f"{met.finished_at:%Y-%m-%d}")
+    listed = browser.get("/crawl-points/", {"state": "failing"}).content.decode()
+    assert "1 crawl point<" in listed and f'value="{point.pk}"' in listed
