@@ -34,8 +34,7 @@
   function failed(event) {
     if (!isPoll(event)) return;
     event.stopImmediatePropagation();
-    const place = document.getElementById("live-say");
-    if (trouble || !place) return;
+    if (trouble) return;
     trouble = true;
     const box = document.createElement("div");
     box.className = "notice warn";
@@ -43,7 +42,7 @@
     const line = document.createElement("p");
     line.textContent = "Updates paused, retrying";
     box.append(line);
-    place.replaceChildren(box);
+    (document.getElementById("live-say") || document.getElementById("status")).append(box);
   }
 
   for (const kind of ["htmx:responseError", "htmx:sendError", "htmx:timeout"]) {
