@@ -6,7 +6,7 @@ Called by: context, for the link Help in the head of every page. A screen withou
 _NAMES = {
     "in-tray": ("home",),
     "notices": ("my-notices", "notice-defaults", "webhooks"),
-    "preferences": ("me", "preferences", "password"),
+    "preferences": ("me", "preferences", "password", "me-views"),
     "documents": (
         "documents", "document", "document-edit", "document-new", "documents-import", "document-runs", "document-pages",
         "document-notes",

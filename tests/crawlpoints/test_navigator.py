@@ -8,7 +8,7 @@ from django.urls import reverse
 
 from clearinghouse.library import services as library
 from clearinghouse.library.models import Document
-from crawlpoints import services
+from crawlpoints import saved_views, services
 from crawlpoints.models import CrawlPoint, SavedView
 
 from .test_panel import count_queries, text_of
@@ -198,3 +198,24 @@ def test_administrators_find_import_and_add_document(
     page = text_of(signed_in(administrator).get(LIST))
     assert "Import documents" in page and "Add document" in page
     assert "Import documents" not in text_of(browser.get(LIST))
+
+
+def test_all_saved_views_stand_on_one_page_to_be_opened_renamed_and_deleted(
+    signed_in: Any, editor: Any, stranger: Any, document: Document
+) -> None:
+    browser = signed_in(editor)
+    mine = saved_views.keep(editor, "Old ones", "age=90&view=all")
+    saved_views.keep(editor, "Stale", "age=older", "coverage")
+    theirs = saved_views.keep(stranger, "Not yours", "view=all")
+    assert 'href="/me/views/"' in browser.get("/me/").content.decode()
+    page = text_of(browser.get("/me/views/"))
+    assert 'href="/documents/?age=90&amp;view=all">Old ones' in page
+    assert 'href="/reports/coverage/?age=older">Stale' in page and "Not yours" not in page
+    page = text_of(browser.post("/me/views/", {"view": mine.pk, "name": "Ninety days"}, follow=True))
+    assert "The view is called Ninety days now." in page and "Old ones" not in page
+    other = saved_views.keep(editor, "Second", "view=all")
+    page = text_of(browser.post("/me/views/", {"view": other.pk, "name": "Ninety days"}, follow=True))
+    assert "You have a view Ninety days already." in page and ">Second</a>" in page
+    for view in (other, theirs):
+        browser.post("/me/views/", {"view": view.pk, "do": "delete"})
+    assert set(SavedView.objects.values_list("name", flat=True)) == {"Ninety days", "Stale", "Not yours"}
