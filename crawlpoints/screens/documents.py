@@ -15,12 +15,12 @@ from clearinghouse.access.views import page_size
 
 from .. import saved_views
 from ..checks import Invalid
+from ..templatetags.ways import LAST_LIST
 from . import navigator
 from .navigator import SIZES, VIEWS, Asked, DocumentRow
 from .spreadsheet import csv_answer
 from .tables import DocumentTable, Ordered
 
-LAST_LIST = "navigator"  # session key: the query string of the list, for Done
 COMMANDS = {
     "points": "crawl-points", "excludes": "exclude-urls", "runs": "document-runs", "preview": "previews",
     "request": "request-crawl",
@@ -139,13 +139,6 @@ def _remember(request: HttpRequest) -> None:
     query.pop("selected", None)
     if request.session.get(LAST_LIST, "") != query.urlencode():
         request.session[LAST_LIST] = query.urlencode()
-
-
-def list_url(request: HttpRequest, document_id: int) -> str:
-    """Back to the list as it was, with the same document chosen; its focus brings it in sight."""
-    query = request.session.get(LAST_LIST, "")
-    start = f"{query}&" if query else ""
-    return f"{reverse('documents')}?{start}selected={document_id}"
 
 
 @require_safe

@@ -23,8 +23,8 @@ from ..cautions import cautions_for
 from ..checks import Neighbour
 from ..models import CrawlPoint
 from ..queries import deleted_points_of, excludes_of, points_of
+from ..templatetags.ways import list_url, remember_panel
 from . import facts, undo
-from .documents import list_url
 from .spreadsheet import csv_answer
 from .tables import PointTable
 
@@ -69,6 +69,7 @@ class PointRow:
 def panel(request: HttpRequest, doc_id: int) -> HttpResponse:
     document = document_or_404(request.user, doc_id)
     may_edit = may(request.user, Action.EDIT, document)
+    remember_panel(request, document.pk)
     points = list(points_of(document))
     crawls = facts.newest_of(document.pk)
     last = crawls[0] if crawls else None
@@ -143,6 +144,13 @@ def row_of(document: Document, point: CrawlPoint, crawls: list[dict[str, Any]], 
         selected=str(point.pk) == query.get("select"),
         focused=str(point.pk) in (query.get("select"), query.get("at")),
     )
+
+
+def ids_in_order(document: Document, sort: str) -> list[int]:
+    """The crawl points of a document, in the order in which a person has them on the screen."""
+    crawls = facts.newest_of(document.pk)
+    rows = [row_of(document, point, crawls, QueryDict()) for point in points_of(document)]
+    return [row.record.id for row in PointTable(rows, order_by=sort or PointTable.Meta.order_by).rows]
 
 
 def exclude_rows(document: Document, last: dict[str, Any] | None) -> list[dict[str, Any]]:

@@ -219,3 +219,18 @@ def test_all_saved_views_stand_on_one_page_to_be_opened_renamed_and_deleted(
     for view in (other, theirs):
         browser.post("/me/views/", {"view": view.pk, "do": "delete"})
     assert set(SavedView.objects.values_list("name", flat=True)) == {"Ninety days", "Stale", "Not yours"}
+
+
+def test_every_page_of_a_document_leads_back_to_the_list_as_it_was(
+    signed_in: Any, editor: Any, document: Document, point: CrawlPoint
+) -> None:
+    browser = signed_in(editor)
+    browser.get("/documents/?view=all&q=hospital&sort=-pages")
+    back = f'href="/documents/?view=all&amp;q=hospital&amp;sort=-pages&amp;selected={document.pk}"'
+    here = f"/documents/{document.pk}/"
+    for page in (
+        "", "crawl-points/", "crawl-points/new/", f"crawl-points/{point.pk}/edit/", "crawl-points/import/",
+        "crawl-points/test/", "exclude-urls/", "history/", "notes/", "pages/", "runs/", "previews/", "request-crawl/",
+    ):  # fmt: skip
+        answer = browser.get(f"{here}{page}")
+        assert answer.status_code == 200 and back in answer.content.decode(), page
