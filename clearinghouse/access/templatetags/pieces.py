@@ -191,6 +191,17 @@ def clock(moment: datetime | None) -> SafeString:
 
 
 @register.simple_tag
+def on_day(moment: datetime | None) -> SafeString:
+    """today at 17:42, yesterday at 17:42, on 12 Nov 2026 at 17:42: in sentences."""
+    if moment is None:
+        return NOTHING
+    local = timezone.localtime(moment)
+    days = (timezone.localdate() - local.date()).days
+    word = {0: "today", 1: "yesterday"}.get(days, f"on {date_words(moment)}")
+    return _time(moment, f"{word} at {local:%H:%M}")
+
+
+@register.simple_tag
 def coming(moment: datetime | None) -> SafeString:
     """Sun 02:00 within a week, else with the date."""
     if moment is None:
