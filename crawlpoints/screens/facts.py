@@ -4,7 +4,7 @@ A constant number of queries, however many documents are shown. Runs of a part o
 pages only) say nothing of the rest: they stand in the list of its runs, not here.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -12,7 +12,11 @@ from typing import Any
 from django.db.models import Count, F, Max, QuerySet, Window
 from django.db.models.functions import RowNumber
 
+from clearinghouse.addresses import Address
+from clearinghouse.addresses.parse import parse
+from clearinghouse.digests import digest_of
 from crawler.models import OPEN_STATES, Excursion, LedgerEntry, State
+from crawler.values import REASONS
 
 from ..models import CrawlPoint, CrawlPointLink
 
@@ -141,6 +145,20 @@ def point_crawls(excursions: Sequence[dict[str, Any]], point_id: int) -> PointCr
     failing = next((place for place, (_, count) in enumerate(known) if not _failed(count)), len(known))
     trend = [count.get("pages", 0) for _, count in reversed(known)]
     return PointCrawls(newest.get("pages", 0), newest.get("errors", 0), last, trend, failing, _listed(last))
+
+
+def say_why(rows: Iterable[Any]) -> None:
+    """Fills in what became of the URL of each failing crawl point in the newest run that met it."""
+    failing = [row for row in rows if row.state == "failing"]
+    keys = {row.id: digest_of(address.href) for row in failing if isinstance(address := parse(row.url), Address)}
+    if not keys:
+        return
+    excursions = {row.crawls.last["id"] for row in failing}
+    entries = LedgerEntry.objects.filter(excursion__in=excursions, url_key__in=set(keys.values())).order_by()
+    met = entries.values_list("excursion_id", "url_key", "reason")
+    found = {(excursion, bytes(key)): REASONS[reason].label for excursion, key, reason in met if reason in REASONS}
+    for row in failing:
+        row.why = found.get((row.crawls.last["id"], keys.get(row.id, b"")), "")
 
 
 def _listed(excursion: Mapping[str, Any]) -> frozenset[str]:

@@ -15,6 +15,7 @@ from django_tables2 import RequestConfig
 from clearinghouse.access.policies import Action, document_or_404, may, sees_logins, who_can_grant
 from clearinghouse.addresses import Refusal
 from clearinghouse.addresses.patterns import compile_exclude
+from clearinghouse.audit.queries import authors
 from clearinghouse.library.models import Assignment, Document
 from crawler.findings import links as findings
 from crawler.queries.plans import next_start_of
@@ -26,7 +27,7 @@ from ..queries import deleted_points_of, excludes_of, points_of
 from ..templatetags.ways import list_url, remember_panel
 from . import facts, undo
 from .spreadsheet import csv_answer
-from .tables import PointTable
+from .tables import PointTable, in_words_sorted
 
 CSV_HEAD = (
     "document_id", "document_title", "crawl_point_id", "url", "root_string", "depth_limit", "maximum_pages",
@@ -50,6 +51,7 @@ class PointRow:
     selected: bool = False
     focused: bool = False
     title: str = ""  # of the document, where the list holds several
+    why: str = ""  # what became of its URL, while it is failing
     runs_seen: bool = True  # whether the person may open the runs of the document
 
     @property
@@ -79,8 +81,9 @@ def panel(request: HttpRequest, doc_id: int) -> HttpResponse:
         row.runs_seen = runs_seen
         row.edit_url = row.edit_url if may_edit else ""
     table = PointTable(rows, may_edit=may_edit)
-    table.caption = "Crawl points for this document"
     RequestConfig(request, paginate=False).configure(table)
+    table.caption = f"Crawl points for this document, {in_words_sorted(table)}"
+    facts.say_why(rows)
     context = header_of(request, document, points, last) | {
         "table": table,
         "rows": rows,
@@ -156,12 +159,14 @@ def ids_in_order(document: Document, sort: str) -> list[int]:
 def exclude_rows(document: Document, last: dict[str, Any] | None) -> list[dict[str, Any]]:
     """Each exclude URL with its kind and what it stopped in the last run; None while there was no run."""
     matches = facts.matches_of_excludes(last["id"]) if last else None
-    rows = []
-    for exclude in excludes_of(document):
+    rows, excludes = [], list(excludes_of(document))
+    added_by = authors("excludeurl", [exclude.pk for exclude in excludes])
+    for exclude in excludes:
         compiled = compile_exclude(exclude.pattern)
         rows.append(
             {
                 "exclude": exclude,
+                "added_by": added_by.get(exclude.pk, exclude.updated_by),
                 "kind": "not readable" if isinstance(compiled, Refusal) else compiled.kind,
                 "rule": exclude.pattern[:RULE],
                 "matched": None if matches is None else matches.get(exclude.pattern[:RULE], 0),

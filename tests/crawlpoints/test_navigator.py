@@ -234,3 +234,41 @@ def test_every_page_of_a_document_leads_back_to_the_list_as_it_was(
     ):  # fmt: skip
         answer = browser.get(f"{here}{page}")
         assert answer.status_code == 200 and back in answer.content.decode(), page
+
+
+def test_the_filter_keeps_order_and_rows_and_offers_the_people_one_sees(
+    signed_in: Any, administrator: Any, editor: Any, library_of_three: list[Document]
+) -> None:
+    browser = signed_in(administrator)
+    page = text_of(browser.get(LIST, {"sort": "-pages", "rows": "50"}))
+    assert '<input type="hidden" name="sort" value="-pages">' in page
+    assert '<input type="hidden" name="rows" value="50">' in page
+    assert 'href="?view=never&amp;sort=-pages&amp;rows=50"' in page
+    assert "<option>editor</option>" in page
+    answer = browser.get(LIST, {"who": "editor", "sort": "-pages"})
+    assert titles(answer) == ["Measures of hospital quality", "Asthma"]
+    assert "<option selected>editor</option>" in text_of(answer)
+    page = text_of(browser.get("/crawl-points/", {"rows": "100"}))
+    assert '<input type="hidden" name="rows" value="100">' in page
+
+
+def test_captions_tell_the_order_and_the_sums_lead_to_what_they_add_up(
+    browser: Any, library_of_three: list[Document]
+) -> None:
+    page = text_of(browser.get(LIST, {"view": "all", "sort": "-pages"}))
+    assert "All documents, sorted by Pages, descending." in page
+    assert '<a href="?view=all&amp;sort=-pages">40 pages</a>' in page
+    assert '<a href="?view=all&amp;sort=-errors&amp;errors=1">3 errors</a>' in page
+    panel = text_of(browser.get(reverse("crawl-points", args=[library_of_three[0].pk]), {"sort": "-depth"}))
+    assert "Crawl points for this document, sorted by Depth limit, descending" in panel
+    assert "Crawl points of all documents, sorted by URL, ascending" in text_of(browser.get("/crawl-points/"))
+
+
+def test_what_is_empty_is_left_out_where_a_row_is_a_card(browser: Any, library_of_three: list[Document]) -> None:
+    page = text_of(browser.get(LIST, {"view": "empty"}))
+    assert 'data-th="Pages" class="num na"' in page and 'data-th="Trend" class="fit num na"' in page
+
+
+def test_own_views_count_their_documents(browser: Any, editor: Any, library_of_three: list[Document]) -> None:
+    saved_views.keep(editor, "With errors", "view=all&errors=1")
+    assert "With errors <b>2</b>" in text_of(browser.get(LIST))

@@ -11,10 +11,13 @@ from django.urls import reverse
 from django.utils import timezone
 
 from clearinghouse.access.templatetags.pieces import coming
+from clearinghouse.digests import digest_of
 from clearinghouse.library.models import Document
+from clearinghouse.records import acting_as
 from crawler import schedules
-from crawler.models import Excursion, Finding, Schedule
+from crawler.models import Excursion, Finding, LedgerEntry, Schedule
 from crawler.queries.plans import next_start_of
+from crawlpoints import services
 from crawlpoints.models import CrawlPoint
 
 from .test_panel import text_of
@@ -154,3 +157,41 @@ def test_a_crawl_point_that_sat_out_the_newest_run_shows_the_run_that_met_it(
     assert row["last_crawl"].startswith(f"{met.finished_at:%Y-%m-%d}")
     listed = browser.get("/crawl-points/", {"state": "failing"}).content.decode()
     assert "1 crawl point<" in listed and f'value="{point.pk}"' in listed
+
+
+def test_a_failing_crawl_point_says_why(
+    signed_in: SignedIn, editor: Any, document: Document, point: CrawlPoint, crawled: Crawled
+) -> None:
+    for runs, words in ((1, "password refused, <time"), (2, "failed in 2 runs: password refused")):
+        one = crawled(document, **counted(point, errors=1))
+        LedgerEntry.objects.create(
+            excursion=one, doc_id=document.pk, url=point.url, url_key=digest_of(point.url), outcome="failed",
+            reason="auth_failed", depth=0, at=one.finished_at,
+        )  # fmt: skip
+        assert words in panel(signed_in(editor), document), runs
+        assert words in " ".join(signed_in(editor).get("/crawl-points/").content.decode().split())
+
+
+def test_every_command_is_there_and_explains_itself_when_it_is_impossible_now(
+    signed_in: SignedIn, editor: Any, administrator: Any, document: Document, point: CrawlPoint
+) -> None:
+    services.set_active([point], False)
+    assert "Request crawl</a>" in panel(signed_in(editor), document)
+    assert "Launch crawl</button>" in panel(signed_in(administrator), document)
+    services.delete_crawl_point(point)
+    page = signed_in(editor).get(reverse("crawl-points", args=[document.pk]), {"show": "deleted"}).content.decode()
+    for command in ("Update</button>", "Delete</button>", "Test a URL</a>", "Preview</button>", "Activate</button>"):
+        assert command in page, command
+
+
+def test_the_head_and_the_list_tell_of_exclude_urls_and_who_added_them(
+    signed_in: SignedIn, editor: Any, document: Document, point: CrawlPoint
+) -> None:
+    assert "<li>no exclude URLs</li>" in panel(signed_in(editor), document)
+    with acting_as("anna"):
+        exclude = services.add_exclude_url(document, "https://example.gov/print/*")
+    with acting_as("bert"):
+        services.delete_exclude_url(exclude)
+        services.restore_exclude_url(exclude)
+    page = panel(signed_in(editor), document)
+    assert "no exclude URLs</li>" not in page and 'data-th="Added">anna, <time' in page

@@ -127,17 +127,18 @@ def url_parts(url: str, shared: str | None = None) -> SafeString:
 
 @register.simple_tag
 def short_root(root: str, url: str) -> SafeString:
-    """A root string beside its URL: "same site /measures/" with the full text for screen readers."""
+    """A root string beside its URL: "same site /measures/", with the full text for screen readers and on focus."""
     length = _origin_length(url)
     if not length or not root.startswith(url[:length]) or root[length : length + 1] not in {"", "/"}:
         return format_html('<span class="url">{}</span>', url_parts(root))
     return format_html(
-        '<span class="vh">{}</span><span class="{}" aria-hidden="true" title="{}"><span class="muted">same site</span>'
-        " {}</span>",
+        '<span class="short" tabindex="0" title="{}"><span class="vh">{}</span><span class="{}" aria-hidden="true">'
+        '<span class="muted">same site</span> {}</span><span class="whole url" aria-hidden="true">{}</span></span>',
+        root,
         root,
         "nowrap" if len(root) - length <= SHORT else "url",
-        root,
         _breakable(root[length:] or "/"),
+        _breakable(root),
     )
 
 
