@@ -2,7 +2,7 @@
 
 import re
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from tests.browser.visitor import focused, tab_to
 
@@ -124,3 +124,28 @@ def test_single_keys_walk_rows_with_boxes_and_rows_without(visit, busy_house):
     page.keyboard.press("x")
     page.keyboard.press("p")
     page.wait_for_url(re.compile(r"/documents/\d+/previews?/"))
+
+
+def test_a_part_that_takes_long_says_that_it_is_being_fetched(visit, busy_house):
+    visitor = visit()
+    visitor.sign_in("developer")
+    page = visitor.page
+    panel(page)
+    held: list[Route] = []
+    page.route("**/crawl-points/new/", held.append)
+    page.get_by_role("link", name="Add", exact=True).click()
+    expect(page.locator("#dialog")).to_have_attribute("aria-busy", "true")
+    held[0].continue_()
+    expect(page.get_by_role("dialog")).to_be_visible()
+    expect(page.locator("#dialog")).not_to_have_attribute("aria-busy", "true")
+
+
+def test_the_whole_root_string_is_read_on_focus(visit, busy_house):
+    visitor = visit()
+    visitor.sign_in("developer")
+    page = visitor.page
+    panel(page)
+    root = page.locator(".short").first
+    expect(root.locator(".whole")).to_be_hidden()
+    root.focus()
+    expect(root.locator(".whole")).to_contain_text(busy_house.site)
