@@ -6,8 +6,10 @@ class CrawlerConfig(AppConfig):
     verbose_name = "Crawler"
 
     def ready(self) -> None:
-        from clearinghouse.access.counts import COUNTERS
+        from clearinghouse.access import counts, trouble
 
+        from .queries.machines import trouble_now
         from .queries.tray import waiting_for
 
-        COUNTERS["home"] = waiting_for
+        counts.COUNTERS["home"] = waiting_for
+        trouble.SOURCES.append(trouble_now)

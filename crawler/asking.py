@@ -10,16 +10,24 @@ from clearinghouse.access import options
 from clearinghouse.audit import services as audit
 from clearinghouse.databases import WEBCRAWL
 from clearinghouse.library.models import Document
+from crawlpoints.queries import points_of
 
 from . import intake, schedules
-from .errors import WrongMoment
+from .errors import NothingToCrawl, WrongMoment
 from .models import CrawlRequest, Excursion, Run, TaskClaim
 
 ASKED_ALREADY = "A crawl of this document was requested already"
+NO_ACTIVE_POINT = "This document has no active crawl point, so there is nothing to crawl"
 
 
-def ask(document: Document, by: str, note: str = "") -> CrawlRequest:
-    """One waiting request for a document; WrongMoment when there is one, or when it is being crawled."""
+def ask(document: Document, by: str, note: str = "", when: str = "") -> CrawlRequest:
+    """One waiting request for a document; WrongMoment when there is one, or when it is being crawled; NothingToCrawl.
+
+    `when` is a wish in the person's own words; it stands before the note.
+    """
+    if not may_be_asked(document):
+        raise NothingToCrawl(NO_ACTIVE_POINT)
+    note = f"wished {when}. {note}".rstrip() if when else note
     if Excursion.objects.filter(doc_id=document.pk, unfinished=True).exists():
         raise WrongMoment("This document is being crawled, or about to be")
     request = CrawlRequest(
@@ -33,6 +41,10 @@ def ask(document: Document, by: str, note: str = "") -> CrawlRequest:
         raise WrongMoment(ASKED_ALREADY) from None
     audit.record("request", request, f"Requested a crawl of {document.title}", document_id=document.pk)
     return request
+
+
+def may_be_asked(document: Document) -> bool:
+    return points_of(document).filter(active=1).exists()
 
 
 def waiting_for(doc_id: int) -> CrawlRequest | None:

@@ -13,6 +13,7 @@ from django.db.models import QuerySet
 from clearinghouse.audit import services as audit
 from clearinghouse.library.models import Document
 from clearinghouse.library.services import crawl_point_field
+from clearinghouse.records import StaleRecord
 
 from . import services
 from .checks import Invalid
@@ -28,6 +29,7 @@ class Changed:
     deleted: list[int] = field(default_factory=list)
     before: dict[int, dict[str, Any]] = field(default_factory=dict)  # crawl point -> the values it had
     excludes: list[int] = field(default_factory=list)  # exclude URLs that were not there before
+    versions: dict[int, int | None] = field(default_factory=dict)  # of each crawl point, as the command left it
     refused: list[str] = field(default_factory=list)  # sentences; these crawl points were left alone
 
     @property
@@ -36,12 +38,21 @@ class Changed:
 
     def to_json(self) -> dict[str, Any]:
         before = {str(pk): values for pk, values in self.before.items()}
-        return {"added": self.added, "deleted": self.deleted, "before": before, "excludes": self.excludes}
+        versions = {str(pk): version for pk, version in self.versions.items()}
+        return {
+            "added": self.added, "deleted": self.deleted, "before": before, "excludes": self.excludes,
+            "versions": versions,
+        }  # fmt: skip
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> "Changed":
         before = {int(pk): dict(values) for pk, values in data["before"].items()}
-        return cls(list(data["added"]), list(data["deleted"]), before, list(data["excludes"]))
+        versions = {int(pk): version for pk, version in data.get("versions", {}).items()}
+        return cls(list(data["added"]), list(data["deleted"]), before, list(data["excludes"]), versions)
+
+    def left(self, point: CrawlPoint) -> None:
+        """This is how the command left the crawl point; what comes later is somebody else's."""
+        self.versions[point.pk] = point.version
 
 
 @transaction.atomic
@@ -53,6 +64,7 @@ def set_values(points: Iterable[CrawlPoint], values: Mapping[str, Any]) -> Chang
         if any(str(before[name] or 0) != str(values[name] or 0) for name in values):
             _set(point, values)
             changed.before[point.pk] = before
+            changed.left(point)
     return changed
 
 
@@ -75,13 +87,16 @@ def copy(points: Sequence[CrawlPoint], target: Document, *, move: bool = False) 
     for point in points:
         try:
             with transaction.atomic():
-                changed.added.append(_copied(point, target, point.password if move else None).pk)
+                twin = _copied(point, target, point.password if move else None)
         except Invalid:
             changed.refused.append(f"{target.title} already has {point.url}")
             continue
+        changed.added.append(twin.pk)
+        changed.left(twin)
         if move:
             services.delete_crawl_point(point)
             changed.deleted.append(point.pk)
+            changed.left(point)
     return changed
 
 
@@ -107,18 +122,26 @@ def within(changed: Changed, documents: QuerySet[Document]) -> bool:
 
 
 @transaction.atomic
-def take_back(changed: Changed) -> int:
-    """Everything as it was before; what somebody deleted meanwhile stays deleted. How many rows were changed."""
-    points = CrawlPoint.objects.in_bulk([*changed.added, *changed.before])
+def take_back(changed: Changed) -> tuple[int, list[CrawlPoint]]:
+    """Everything as it was before: how many rows, and those that somebody changed meanwhile and that stay so.
+
+    What somebody deleted meanwhile stays deleted. A move is one thing: StaleRecord when a part of it was changed.
+    """
+    touched = CrawlPoint.everything.in_bulk([*changed.added, *changed.before, *changed.deleted])
+    points = {pk: point for pk, point in touched.items() if not point.deleted}
+    left = [point for pk, point in points.items() if point.version != changed.versions.get(pk, point.version)]
+    if left and changed.deleted:
+        raise StaleRecord(f"{left[0]} was changed meanwhile")
+    for point in left:
+        del points[point.pk]
     for pk in changed.added:
         if pk in points:
             services.delete_crawl_point(points[pk])
     for pk, values in changed.before.items():
         if pk in points:
             _set(points[pk], values)
-    gone = CrawlPoint.everything.filter(pk__in=changed.deleted, deleted=1)
-    restored = [services.restore_crawl_point(point) for point in gone]
+    restored = [services.restore_crawl_point(touched[pk]) for pk in changed.deleted if touched[pk].deleted]
     excludes = list(ExcludeUrl.objects.filter(pk__in=changed.excludes))
     for exclude in excludes:
         services.delete_exclude_url(exclude)
-    return len(points) + len(restored) + len(excludes)
+    return len(points) + len(restored) + len(excludes), left

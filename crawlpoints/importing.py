@@ -55,6 +55,12 @@ class Plan:
         return Counter(line.outcome for line in self.lines)[outcome]
 
     @property
+    def seen(self) -> str:
+        """The crawl points that would be changed, each with the version that was compared."""
+        met = [line.point for line in self.lines if line.outcome == CHANGE and line.point]
+        return " ".join(f"{point.pk}:{point.version}" for point in met)
+
+    @property
     def effective(self) -> int:
         return self.count(ADD) + self.count(CHANGE)
 
@@ -189,12 +195,15 @@ def import_points(document: Document, text: str) -> tuple[Plan, Changed]:
     changed = Changed()
     for line in plan.lines:
         if line.outcome == ADD:
-            changed.added.append(services.add_crawl_point(document, line.values)[0].pk)
+            point = services.add_crawl_point(document, line.values)[0]
+            changed.added.append(point.pk)
+            changed.left(point)
         elif line.outcome == CHANGE and line.point:
             names = [VALUES[column] for column, _, _ in line.changes]
             before = {name: getattr(line.point, name) for name in names}
             services.update_crawl_point(line.point, {name: line.values[name] for name in names})
             changed.before[line.point.pk] = before
+            changed.left(line.point)
     return plan, changed
 
 

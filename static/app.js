@@ -17,6 +17,7 @@
 
   /* ---- dialogs: a fragment with <dialog> opens over the page, focus goes in and comes back ---- */
   let opener = null;
+  let pressed = null; // what the person pressed, where a script presses the link that opens the dialog
 
   function openDialog(root) {
     const dialog = root.querySelector?.("dialog");
@@ -63,11 +64,15 @@
     const form = box.closest?.("form[data-row-keys]");
     if (!form || !box.closest(".pick")) return;
     const command = { Delete: "delete", F2: "update", Enter: "update" }[event.key];
-    const button = command && (form.querySelector(`[data-key=${command}]`) || form.querySelector("[data-key=update]"));
-    if (!button) return;
-    event.preventDefault();
-    box.checked = true;
-    button.click();
+    if (!command) return;
+    event.preventDefault(); // Enter would press the first button of the form, whatever that does
+    const button = form.querySelector(`[data-key=${command}]`);
+    pressed = box;
+    if (button) {
+      box.checked = true;
+      button.click();
+    } else if (command === "update") box.closest("tr").querySelector("th a")?.click();
+    pressed = null;
   }
 
   /* ---- a command pressed before a row is chosen explains itself; Update opens the row's dialog ---- */
@@ -84,7 +89,9 @@
       const link = chosen[0].closest("tr").querySelector("a[hx-get]");
       if (link && window.htmx) {
         event.preventDefault();
+        pressed ||= button;
         link.click();
+        pressed = null;
       }
     }
   }, true);
@@ -124,7 +131,7 @@
   /* ---- htmx: what it must not do by itself ---- */
   document.addEventListener("htmx:beforeRequest", (event) => {
     const door = event.detail.elt;
-    if (event.detail.target?.id === "dialog" && !door.closest("#dialog")) opener = door;
+    if (event.detail.target?.id === "dialog" && !door.closest("#dialog")) opener = pressed || door;
   });
   // A part of the form that is fetched anew brings the title of a whole page with it; the dialog keeps its own.
   document.addEventListener("htmx:beforeSwap", (event) => {
@@ -144,10 +151,20 @@
   });
   // A page that is left breaks off its requests; htmx would report that as an error.
   const underWay = new Set();
-  document.addEventListener("htmx:beforeSend", ({ detail: { xhr } }) => {
+  document.addEventListener("htmx:beforeSend", ({ detail: { xhr, elt, target } }) => {
     underWay.add(xhr);
     xhr.addEventListener("loadend", () => underWay.delete(xhr));
+    if (!elt.matches("[hx-trigger^=every]")) tellWhenLate(xhr, target);
   });
+
+  /** A part that takes long says that it is being fetched; numbers that move by themselves do not. */
+  function tellWhenLate(xhr, target) {
+    const late = setTimeout(() => target.setAttribute("aria-busy", "true"), 400);
+    xhr.addEventListener("loadend", () => {
+      clearTimeout(late);
+      target.removeAttribute("aria-busy");
+    });
+  }
   addEventListener("beforeunload", () => {
     for (const xhr of underWay) xhr.onabort = xhr.onerror = null;
   });

@@ -123,8 +123,10 @@
   function go(field) { field?.focus(); }
   function press(selector) { document.querySelector(selector)?.click(); }
   function boxes() { return [...document.querySelectorAll("form[data-row-keys] .pick input")]; }
+  // Where no row can be chosen, the names of the rows are what j and k walk along.
+  function names() { return [...document.querySelectorAll("main tbody th[scope=row]")].flatMap((th) => th.querySelector("a") || []); }
   function step(by) {
-    const all = boxes();
+    const all = boxes().length ? boxes() : names();
     const here = all.indexOf(document.activeElement);
     all[Math.min(Math.max(here + by, 0), all.length - 1)]?.focus();
   }

@@ -45,7 +45,7 @@
     const line = document.createElement("p");
     line.textContent = "Updates paused, retrying";
     box.append(line);
-    place?.append(box);
+    place.append(box);
   }
 
   for (const kind of ["htmx:responseError", "htmx:sendError", "htmx:timeout"]) {

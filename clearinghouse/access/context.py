@@ -11,10 +11,11 @@ from typing import Any
 from django.http import HttpRequest
 from django.urls import NoReverseMatch, reverse
 from django.utils import timezone
+from django.utils.functional import SimpleLazyObject
 
 from clearinghouse import __version__
 
-from . import counts
+from . import counts, trouble
 from .help_topics import topic_of
 from .policies import Action, may, role_of
 from .views import KEYS_COOKIE, THEME_COOKIE, THEMES
@@ -50,8 +51,17 @@ def frame(request: HttpRequest) -> dict[str, Any]:
         "help_url": _help_url(request),
         "version": __version__,
         "server_time": timezone.now(),
-        "trouble": "",
+        "trouble": SimpleLazyObject(partial(_trouble, user)),
     }
+
+
+def _trouble(user: Any) -> dict[str, str] | None:
+    """For everybody who works here; the page that tells more is for administrators."""
+    found = trouble.now() if role_of(user) else None
+    if found is None:
+        return None
+    url = address_named(found.page) if may(user, Action.ADMINISTER) else ""
+    return {"sentence": found.sentence, "url": url, "link": found.link}
 
 
 def _help_url(request: HttpRequest) -> str:

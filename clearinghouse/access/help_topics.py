@@ -9,7 +9,7 @@ from typing import Any
 _NAMES = {
     "in-tray": ("home",),
     "notices": ("my-notices", "notice-defaults", "webhooks"),
-    "preferences": ("me", "preferences", "password"),
+    "preferences": ("me", "preferences", "password", "me-views"),
     "documents": (
         "documents", "document", "document-edit", "document-new", "documents-import", "document-runs", "document-pages",
         "document-notes",

@@ -137,7 +137,8 @@ def _sign_in_again(request: HttpRequest) -> HttpResponse:
 def _page_before(request: HttpRequest) -> str:
     """A form sent after the session ended returns to the page that held it."""
     page = urlsplit(request.headers.get("Referer", ""))
-    return page.path if page.netloc == request.get_host() else ""
+    back = page.path + (f"?{page.query}" if page.query else "")
+    return back if page.netloc == request.get_host() else ""
 
 
 def _sign_in_url(back: str) -> str:

@@ -8,6 +8,7 @@ urlpatterns = [
     path("me/", views.preferences, name="me"),
     path("me/", views.preferences, name="preferences"),  # the name the page frame uses
     path("me/password/", views.password, name="password"),
+    path("me/single-keys/", views.single_keys, name="single-keys"),
     path("me/keys/", own_keys.listed, name="api-keys"),
     path("me/keys/new/", own_keys.new, name="api-key-new"),
     path("me/keys/<int:key_id>/revoke/", own_keys.revoke, name="api-key-revoke"),

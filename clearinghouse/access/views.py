@@ -10,6 +10,7 @@ from django.contrib.auth import login, logout, update_session_auth_hash
 from django.contrib.auth.forms import PasswordChangeForm
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
@@ -92,11 +93,23 @@ def preferences(request: HttpRequest) -> HttpResponse:
             ROWS_COOKIE: given["rows"],
         }
         for name, value in chosen.items():
-            response.set_cookie(name, value, max_age=_YEAR, httponly=True, samesite="Lax", secure=request.is_secure())
+            _keep(request, response, name, value)
         choose_rows(request.user, given["rows"])
         messages.success(request, "Saved.")
         return response
     return _form_page(request, "access/preferences.html", form)
+
+
+@require_POST
+def single_keys(request: HttpRequest) -> HttpResponse:
+    """The switch beside the list of keys, the same as in Preferences."""
+    response = redirect(f"{reverse('help')}#keys")
+    _keep(request, response, KEYS_COOKIE, "on" if request.POST.get("keys") == "on" else "off")
+    return response
+
+
+def _keep(request: HttpRequest, response: HttpResponse, name: str, value: str) -> None:
+    response.set_cookie(name, value, max_age=_YEAR, httponly=True, samesite="Lax", secure=request.is_secure())
 
 
 def rows_of(request: HttpRequest) -> str:

@@ -1,12 +1,18 @@
 """Owns: reading the audit. Does not: write. Called by: history screens and reports."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from django.db.models import QuerySet
 
 from .models import Entry
 from .services import MASK
+
+
+def authors(kind: str, thing_ids: Collection[int]) -> dict[int, str]:
+    """Who added each of these things; those that were there before us are missing."""
+    rows = Entry.objects.filter(kind=kind, thing_id__in=thing_ids, action="add").order_by("-id")
+    return {thing: actor for thing, actor in rows.values_list("thing_id", "actor") if thing is not None}
 
 
 def history(kind: str, thing_id: int) -> QuerySet[Entry]:

@@ -17,6 +17,7 @@ from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from clearinghouse import __version__, env, queues
+from clearinghouse.access.trouble import Trouble
 from clearinghouse.databases import BACKUP, DEFAULT, PRIMARY, WEBCRAWL
 
 from ..models import Excursion, Fault, Instance, Mark, State
@@ -24,6 +25,7 @@ from ..models import Excursion, Fault, Instance, Mark, State
 NAMES = {DEFAULT: "doc_library (content development)", WEBCRAWL: "WebCrawl", PRIMARY: "doc_library (primary)",
          BACKUP: "doc_library (backup)"}  # fmt: skip
 SILENT = timedelta(minutes=3)
+_MACHINES, _STATUS = ("workers", "Workers and queue"), ("status", "System status")
 _FULL = 85  # percent of a disk
 _OUT_OF_STEP = 5.0  # seconds between our clock and that of a database server
 
@@ -107,6 +109,21 @@ def tick_fact(now: datetime | None = None) -> Fact:
         seen = f"last seen {timezone.localtime(mark.at):%d %b %Y, %H:%M}" if mark else "never seen"
         return Fact("Tick", "Silent", good=False, detail=f"Nothing starts by itself; {seen}. Start manage.py tick.")
     return Fact("Tick", "Running", detail=f"Seen {(now - mark.at).total_seconds():.0f} seconds ago")
+
+
+def trouble_now() -> Trouble | None:
+    """What everybody should know at once, the worst first. A house that was never started has no trouble yet."""
+    mark = Mark.objects.filter(name="notices").first()
+    if mark is None:
+        return None
+    if not queues.reachable():
+        return Trouble("Redis does not answer. Crawls will wait.", *_MACHINES)
+    if not workers_fact().good:
+        return Trouble("No worker has reported for 3 minutes. Crawls will wait.", *_MACHINES)
+    if timezone.now() - mark.at > SILENT:
+        return Trouble("The tick has not reported for 3 minutes. Nothing starts by itself.", *_MACHINES)
+    full = disk()
+    return None if full.good else Trouble(f"{full.label}: {full.word}. Crawls stop when it is full.", *_STATUS)
 
 
 def redis_fact() -> Fact:

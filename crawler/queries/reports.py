@@ -23,21 +23,26 @@ def ended(docs: Docs) -> QuerySet[Excursion]:
     return seen(Excursion.objects.filter(state__in=ENDED, unfinished=False), docs)
 
 
+def whole(docs: Docs) -> QuerySet[Excursion]:
+    """Without the runs of a part: what those did not meet says nothing of the document."""
+    return ended(docs).filter(part="")
+
+
 def seen(rows: QuerySet[Any], docs: Docs) -> QuerySet[Any]:
     return rows if docs is None else rows.filter(doc_id__in=docs)
 
 
 def newest_ended(docs: Docs) -> dict[int, dict[str, Any]]:
-    """The newest ended excursion of each document."""
-    newest = ended(docs).values("doc_id").annotate(last=Max("id")).order_by().values("last")
+    """The newest ended excursion of each whole document."""
+    newest = whole(docs).values("doc_id").annotate(last=Max("id")).order_by().values("last")
     columns = ("id", "doc_id", "run_id", "state", "finished_at", "crawled", "unchanged", "failed")
     return {row["doc_id"]: dict(row) for row in Excursion.objects.filter(pk__in=newest).values(*columns)}
 
 
 def trends(doc_ids: Collection[int]) -> dict[int, list[int]]:
-    """Pages of the last 12 ended excursions of each document, oldest first."""
+    """Pages of the last 12 ended excursions of each whole document, oldest first."""
     place = Window(RowNumber(), partition_by=F("doc_id"), order_by=F("id").desc())
-    rows = ended(set(doc_ids)).annotate(place=place).filter(place__lte=RUNS_SHOWN).order_by("doc_id", "id")
+    rows = whole(set(doc_ids)).annotate(place=place).filter(place__lte=RUNS_SHOWN).order_by("doc_id", "id")
     found: dict[int, list[int]] = defaultdict(list)
     for doc_id, pages in rows.values_list("doc_id", F("crawled") + F("unchanged")):
         found[doc_id].append(pages)

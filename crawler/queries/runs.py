@@ -134,8 +134,8 @@ def last_event(run: Run) -> int:
 
 
 def newest_of(doc_ids: list[int]) -> QuerySet[Excursion]:
-    """The newest excursion of each document."""
-    newest = Excursion.objects.filter(doc_id__in=doc_ids).values("doc_id").annotate(last=Max("id")).order_by()
+    """The newest excursion of each whole document; a run of a part of it says nothing of the rest."""
+    newest = Excursion.objects.filter(doc_id__in=doc_ids, part="").values("doc_id").annotate(last=Max("id")).order_by()
     return Excursion.objects.filter(pk__in=[row["last"] for row in newest])
 
 

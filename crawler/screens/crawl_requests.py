@@ -18,8 +18,12 @@ from .home import tasks_of
 
 
 class RequestForm(forms.Form):
+    when = forms.CharField(
+        label="When", required=False, max_length=100,
+        help_text="Your wish in your own words, like: after 1 December, or every Sunday night. Empty: soon.",
+    )  # fmt: skip
     note = forms.CharField(
-        label="Note", required=False, max_length=500, help_text="Why it should be crawled. The administrators see it."
+        label="Note", required=False, max_length=380, help_text="Why it should be crawled. The administrators see it."
     )
 
 
@@ -30,14 +34,15 @@ def request_crawl(request: HttpRequest, doc_id: int) -> HttpResponse:
     waiting = asking.waiting_for(doc_id)
     if request.method == "POST" and form.is_valid():
         try:
-            asking.ask(document, request.user.get_username(), form.cleaned_data["note"])
-        except WrongMoment as refusal:
+            asking.ask(document, request.user.get_username(), form.cleaned_data["note"], form.cleaned_data["when"])
+        except (NothingToCrawl, WrongMoment) as refusal:
             messages.info(request, f"{refusal}.")
         else:
             messages.success(request, f"A crawl of {document.title} is requested. You will be told what becomes of it.")
         return redirect("crawl-points", doc_id)
     problems = [(f"id_{name}", text) for name, errors in form.errors.items() for text in errors]
     context = {"document": document, "form": form, "waiting": waiting, "problems": problems}
+    context["possible"] = asking.may_be_asked(document)
     return render(request, "home/request.html", context, status=422 if problems else 200)
 
 

@@ -3,6 +3,7 @@
 import shutil
 from typing import Any
 
+from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
@@ -17,7 +18,16 @@ from clearinghouse.access.templatetags.pieces import percent
 from .. import quiet
 from ..models import Excursion, Propagation
 from ..queries.reports import trends
-from ..queries.runs import FINISHED, NOW, WAITING, latest_crawls, live_instances, runs_in, waiting_documents
+from ..queries.runs import (
+    FINISHED,
+    NOW,
+    WAITING,
+    counts_by_tab,
+    latest_crawls,
+    live_instances,
+    runs_in,
+    waiting_documents,
+)
 from ..queries.tray import TOLD, Task, by_day, tasks, told, unread
 from .crawls import last_line, run_rows
 from .scope import visible_docs
@@ -34,11 +44,13 @@ def home(request: HttpRequest) -> HttpResponse:
         return render(request, "crawler/no_role.html")
     docs = visible_docs(request)
     mine = _my_documents(request)
-    running = list(runs_in(NOW, docs)[:_RUNS]) + list(runs_in(WAITING, docs)[:_RUNS])
+    by_tab = counts_by_tab(docs)
     context = {
         "role": role,
         "greeting": _GREETINGS[role],
-        "running": run_rows(running[:_RUNS], docs),
+        "running": run_rows(list(runs_in(NOW, docs)[:_RUNS]), docs) if by_tab[NOW] else [],
+        "running_count": by_tab[NOW],
+        "waiting_count": by_tab[WAITING],
         "finished": run_rows(list(runs_in(FINISHED, docs)[:_RUNS]), docs) if not mine["rows"] else [],
         "last": last_line(docs),
         "may_launch": may(request.user, Action.LAUNCH),
@@ -71,9 +83,15 @@ def _tasks(request: HttpRequest) -> dict[str, Any]:
 
 
 def _told(request: HttpRequest) -> dict[str, Any]:
+    """The newest notifications; with ?told=all every one of them, page by page."""
     person = request.user.pk
-    deliveries = list(told(person)[:TOLD])
-    return {"told": by_day(deliveries), "unread": unread(person) if deliveries else 0}
+    everything = told(person)
+    if request.GET.get("told") == "all":
+        page = Paginator(everything, TOLD).get_page(request.GET.get("page"))
+        return {"told": by_day(list(page.object_list)), "unread": unread(person), "told_page": page}
+    deliveries = list(everything[: TOLD + 1])
+    more, deliveries = len(deliveries) > TOLD, deliveries[:TOLD]
+    return {"told": by_day(deliveries), "unread": unread(person) if deliveries else 0, "more_told": more}
 
 
 def _my_documents(request: HttpRequest) -> dict[str, Any]:
@@ -87,7 +105,7 @@ def _my_documents(request: HttpRequest) -> dict[str, Any]:
         _document_row(document, crawls.get(document.pk), trend.get(document.pk, []))
         for document in documents[:_DOCUMENTS]
     ]
-    return {"rows": rows, "more": len(documents) > _DOCUMENTS}
+    return {"rows": rows, "mine_count": assigned.count() if len(documents) > _DOCUMENTS else len(documents)}
 
 
 def _document_row(document: Any, crawl: Excursion | None, trend: list[int]) -> dict[str, Any]:

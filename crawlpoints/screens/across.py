@@ -19,7 +19,7 @@ from ..models import AuthType, CrawlPointLink
 from . import facts, navigator, undo
 from .panel import CSV_HEAD, PointRow, csv_line, for_eyes_of, row_of
 from .spreadsheet import csv_answer
-from .tables import AcrossTable
+from .tables import AcrossTable, in_words_sorted
 
 SIZES = (50, 100, 200)
 _AT_ONCE = 500
@@ -32,7 +32,8 @@ def points(request: HttpRequest) -> HttpResponse:
     page = _page(request, _links(request, asked))
     rows = _rows(request, page.object_list)
     table = AcrossTable(rows, order_by=asked.sort, may_edit=any(row.edit_url for row in rows))
-    table.caption = "Crawl points of all documents"
+    table.caption = f"Crawl points of all documents, {in_words_sorted(table)}"
+    facts.say_why(rows)
     query = request.GET.copy()
     query.pop("page", None)
     context = {
@@ -48,6 +49,7 @@ def points(request: HttpRequest) -> HttpResponse:
         "may_edit": may(request.user, Action.EDIT),
         "undo": undo.offered(request, undo.EVERYWHERE),
         "query": query.urlencode(),
+        "rows_asked": request.GET.get("rows", ""),
         "among": request.GET.get("among", ""),
     }
     return render(request, "crawlpoints/across.html", context)

@@ -14,7 +14,7 @@ from .. import bulk
 from ..checks import Invalid
 from ..models import CrawlPoint, CrawlPointLink
 from . import undo
-from .bulk_commands import QUESTIONS, STALE, limit_sentence
+from .bulk_commands import QUESTIONS, STALE, limit_sentence, taken_back
 from .panel_commands import SELECT_FIRST
 
 LIMITS = ("depth", "max_pages")
@@ -92,15 +92,5 @@ def _back(request: HttpRequest) -> HttpResponse:
 @require_POST
 def take_back(request: HttpRequest) -> HttpResponse:
     require(request.user, Action.EDIT)
-    changed = undo.taken(request, undo.EVERYWHERE)
-    if changed is None:
-        messages.info(request, "There is nothing to undo any more.")
-    elif not bulk.within(changed, documents_for(request.user, Action.EDIT)):
-        messages.error(request, "One of these crawl points is in a document that you may not change any more.")
-    else:
-        try:
-            count = bulk.take_back(changed)
-            messages.success(request, f"Undone: {plural(count, 'row')} {'is' if count == 1 else 'are'} as before.")
-        except (Invalid, StaleRecord) as wrong:
-            messages.error(request, STALE if isinstance(wrong, StaleRecord) else f"{wrong}.")
+    taken_back(request, undo.taken(request, undo.EVERYWHERE))
     return _back(request)

@@ -17,8 +17,9 @@ from clearinghouse.records import StaleRecord
 from .. import bulk
 from ..checks import Invalid
 from ..models import CrawlPoint
-from . import undo
-from .panel_commands import SELECT_FIRST, back_to_panel, chosen_of
+from ..templatetags.ways import back_to_panel, panel_url
+from . import excludes, undo
+from .panel_commands import SELECT_FIRST, chosen_of
 
 MOST_OFFERED = 300
 STALE = "Somebody else changed one of these crawl points just now. Nothing was changed."
@@ -54,7 +55,7 @@ def bulk_command(request: HttpRequest, doc_id: int) -> HttpResponse:
         raise Http404("No such command")
     if not chosen:
         messages.info(request, SELECT_FIRST)
-        return back_to_panel(document)
+        return back_to_panel(request, document)
     if wanted in QUESTIONS and "answer" not in request.POST:
         return _ask(request, document, chosen, wanted)
     try:
@@ -63,7 +64,7 @@ def bulk_command(request: HttpRequest, doc_id: int) -> HttpResponse:
         return _ask(request, document, chosen, wanted, Invalid.sentences(wrong.errors))
     except StaleRecord:
         messages.error(request, STALE)
-        return back_to_panel(document)
+        return back_to_panel(request, document)
 
 
 def _ask(
@@ -80,7 +81,7 @@ def _ask(
         "answer": request.POST.get("answer", ""),
         "documents": _targets(request, document) if question.document else [],
         "action": reverse("crawl-points-bulk", args=[document.pk]),
-        "cancel": reverse("crawl-points", args=[document.pk]),
+        "cancel": panel_url(request, document.pk),
     }
     return render(request, "crawlpoints/bulk.html", context, status=422 if wrong else 200)
 
@@ -96,7 +97,7 @@ def _activate(request: HttpRequest, document: Document, chosen: list[CrawlPoint]
     word = "Activated" if wanted == "activate" else "Deactivated"
     if not changed.count:
         messages.info(request, f"Nothing to do: {'it is' if len(chosen) == 1 else 'they are'} {word.lower()} already.")
-        return _back(document, chosen)
+        return _back(request, document, chosen)
     return _offer(request, document, chosen, changed, f"{word} {plural(changed.count, 'crawl point')}.")
 
 
@@ -107,7 +108,7 @@ def _limit(request: HttpRequest, document: Document, chosen: list[CrawlPoint], w
     changed = bulk.set_values(chosen, {wanted: answer})
     if not changed.count:
         messages.info(request, "Nothing to do: they have this limit already.")
-        return _back(document, chosen)
+        return _back(request, document, chosen)
     return _offer(request, document, chosen, changed, limit_sentence(wanted, answer, changed.count))
 
 
@@ -122,7 +123,7 @@ def _copy(request: HttpRequest, document: Document, chosen: list[CrawlPoint], wa
     for sentence in changed.refused:
         messages.warning(request, f"{sentence}. It was left alone.")
     if not changed.added:
-        return _back(document, chosen)
+        return _back(request, document, chosen)
     if wanted == "copy" and any(point.password for point in chosen):
         messages.info(request, f"Passwords are not copied. Enter them again in {target.title}.")
     word = "Moved" if wanted == "move" else "Copied"
@@ -145,33 +146,38 @@ def _offer(
     request: HttpRequest, document: Document, chosen: list[CrawlPoint], changed: bulk.Changed, sentence: str
 ) -> HttpResponse:
     undo.offer_change(request, document.pk, changed, sentence)
-    return _back(document, chosen)
+    return _back(request, document, chosen)
 
 
-def _back(document: Document, chosen: list[CrawlPoint]) -> HttpResponse:
-    return back_to_panel(document, at=chosen[0].pk if len(chosen) == 1 else None)
+def _back(request: HttpRequest, document: Document, chosen: list[CrawlPoint]) -> HttpResponse:
+    return back_to_panel(request, document, at=chosen[0].pk if len(chosen) == 1 else None)
 
 
 @require_POST
 def take_back(request: HttpRequest, doc_id: int) -> HttpResponse:
-    """Undo of everything that is more than a delete."""
+    """Undo of everything that is more than a delete; answers on the screen it was pressed on."""
     document = document_or_404(request.user, doc_id, Action.EDIT)
-    changed = undo.taken(request, document.pk)
+    taken_back(request, undo.taken(request, document.pk))
+    return excludes.back(request, document)
+
+
+def taken_back(request: HttpRequest, changed: bulk.Changed | None) -> None:
+    """Takes a change back as far as it can be, and says so."""
     if changed is None:
         messages.info(request, "There is nothing to undo any more.")
-        return back_to_panel(document)
-    allowed = documents_for(request.user, Action.EDIT)
-    if not bulk.within(changed, allowed):
+        return
+    if not bulk.within(changed, documents_for(request.user, Action.EDIT)):
         messages.error(request, "One of these crawl points is in a document that you may not change any more.")
-        return back_to_panel(document)
+        return
     try:
-        count = bulk.take_back(changed)
+        count, left = bulk.take_back(changed)
+    except (Invalid, StaleRecord) as wrong:
+        messages.error(request, STALE if isinstance(wrong, StaleRecord) else f"{wrong}.")
+        return
+    if count:
         messages.success(request, f"Undone: {plural(count, 'row')} {'is' if count == 1 else 'are'} as before.")
-    except Invalid as wrong:
-        messages.error(request, f"{wrong}.")
-    except StaleRecord:
-        messages.error(request, STALE)
-    return back_to_panel(document)
+    for point in left:
+        messages.warning(request, f"Not undone: {point.updated_by} changed {point.url} meanwhile.")
 
 
 _COMMANDS: dict[str, Callable[[HttpRequest, Document, list[CrawlPoint], str], HttpResponse]] = {

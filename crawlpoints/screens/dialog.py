@@ -25,6 +25,7 @@ from .. import services
 from ..checks import Invalid, comparable_root, suggested_root, suggested_url
 from ..models import CrawlPoint
 from ..queries import patterns_of, points_of
+from ..templatetags.ways import panel_url
 from . import conflict, hits, names, sign_ins, tester, undo
 from .forms import PointForm, excludes_initial, initial_of, opened_lines, starting
 
@@ -155,7 +156,7 @@ def _done(request: HttpRequest, document: Document, point: CrawlPoint, again: bo
         messages.success(request, f"Saved crawl point {point.url}.")
         url = reverse("crawl-point-new", args=[document.pk])
     else:
-        url = f"{reverse('crawl-points', args=[document.pk])}?saved={point.pk}&at={point.pk}"
+        url = panel_url(request, document.pk, saved=point.pk, at=point.pk)
     return HttpResponseClientRedirect(url) if _htmx(request) else redirect(url)
 
 
@@ -164,9 +165,9 @@ def _conflict(request: HttpRequest, document: Document, point: CrawlPoint, form:
         messages.error(
             request, f"{point.updated_by} deleted this crawl point meanwhile; restore it under Show deleted."
         )
-        url = reverse("crawl-points", args=[document.pk]) + "?show=deleted"
+        url = panel_url(request, document.pk, show="deleted")
         return HttpResponseClientRedirect(url) if _htmx(request) else redirect(url)
-    context = _context(document, point, form) | conflict.comparison(point, form)
+    context = _context(request, document, point, form) | conflict.comparison(point, form)
     template = "crawlpoints/conflict_dialog.html" if _in_dialog(request) else "crawlpoints/conflict_page.html"
     return render(request, template, context, status=409)
 
@@ -179,7 +180,7 @@ def _show(
     extra: dict[str, Any] | None = None,
     status: int = 200,
 ) -> HttpResponse:
-    context = _context(document, point, form) | (extra or {})
+    context = _context(request, document, point, form) | (extra or {})
     context["repairs"] = _repairs(form, context.get("fixes", {}))
     template = "crawlpoints/point_dialog.html" if _in_dialog(request) else "crawlpoints/point_page.html"
     return render(request, template, context, status=status)
@@ -194,7 +195,7 @@ def _htmx(request: HttpRequest) -> Any:
     return getattr(request, "htmx", None)
 
 
-def _context(document: Document, point: CrawlPoint | None, form: PointForm) -> dict[str, Any]:
+def _context(request: HttpRequest, document: Document, point: CrawlPoint | None, form: PointForm) -> dict[str, Any]:
     points = list(points_of(document).values_list("pk", flat=True))
     entries = form.data if form.is_bound else form.initial
     name = "crawl-point-edit" if point else "crawl-point-new"
@@ -207,7 +208,7 @@ def _context(document: Document, point: CrawlPoint | None, form: PointForm) -> d
         "scope": scope_words(str(entries.get("url") or ""), str(entries.get("root") or "")),
         "lines": len([line for line in str(entries.get("excludes") or "").splitlines() if line.strip()]),
         "action": reverse(name, args=[document.pk, *([point.pk] if point else [])]),
-        "panel_url": reverse("crawl-points", args=[document.pk]) + (f"?at={point.pk}" if point else ""),
+        "panel_url": panel_url(request, document.pk, at=point.pk if point else ""),
         "more_open": _more_open(form),
     }
 

@@ -19,7 +19,7 @@ from crawler.queries.stored import count_of
 
 from ..notes import notes_of
 from ..queries import excludes_of, points_of
-from .documents import list_url
+from ..templatetags.ways import list_url
 from .facts import mark_of, running_of, trends
 
 ROWS = 50

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.core.paginator import Paginator
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -15,12 +15,12 @@ from clearinghouse.access.views import page_size
 
 from .. import saved_views
 from ..checks import Invalid
+from ..templatetags.ways import LAST_LIST
 from . import navigator
 from .navigator import SIZES, VIEWS, Asked, DocumentRow
 from .spreadsheet import csv_answer
-from .tables import DocumentTable, Ordered
+from .tables import DocumentTable, Ordered, in_words_sorted
 
-LAST_LIST = "navigator"  # session key: the query string of the list, for Done
 COMMANDS = {
     "points": "crawl-points", "excludes": "exclude-urls", "runs": "document-runs", "preview": "previews",
     "request": "request-crawl",
@@ -50,10 +50,8 @@ def documents(request: HttpRequest) -> HttpResponse:
         "any": bool(everything),
         "view_words": VIEWS[asked.view],
         "me": request.user.get_username(),
-        "own_views": [
-            {"view": one, "current": bool(one.query) and one.query == _plain_query(request)}
-            for one in saved_views.views_of(request.user)
-        ],
+        "own_views": _own_views(request, everything),
+        "kept": [(name, request.GET[name]) for name in ("sort", "rows") if request.GET.get(name)],
         "query": _plain_query(request),
         "among": _among(request, asked),
         "may_import": may(request.user, Action.ADMINISTER),
@@ -69,7 +67,8 @@ def _table(request: HttpRequest, rows: list[DocumentRow], asked: Asked) -> Docum
     sort = request.GET.get("sort", "")
     sort = sort if sort.removeprefix("-") in navigator.SORTS else "title"
     table = DocumentTable(Ordered(navigator.in_order(rows, sort)), order_by=sort)
-    table.caption = f"{VIEWS[asked.view]}. Choose one, then a command of the group Document."
+    order = in_words_sorted(table)
+    table.caption = f"{VIEWS[asked.view]}, {order}. Choose one, then a command of the group Document."
     size = request.GET.get("rows", "")
     per_page = int(size) if size in {str(one) for one in SIZES} else page_size(request, SIZES[0])
     paginator = Paginator(table.rows, per_page)
@@ -84,6 +83,15 @@ def _views(everything: list[DocumentRow], asked: Asked) -> list[dict[str, Any]]:
     return [
         {"code": code, "label": VIEWS[code], "count": counts[code], "current": code == asked.view} for code in shown
     ]
+
+
+def _own_views(request: HttpRequest, everything: list[DocumentRow]) -> list[dict[str, Any]]:
+    query, views = _plain_query(request), []
+    for one in saved_views.views_of(request.user):
+        asked = Asked.read(QueryDict(one.query), request.user)
+        count = len(navigator.filtered(navigator.in_view(everything, asked.view), asked))
+        views.append({"view": one, "count": count, "current": bool(one.query) and one.query == query})
+    return views
 
 
 def _sums(rows: list[DocumentRow]) -> dict[str, int]:
@@ -139,13 +147,6 @@ def _remember(request: HttpRequest) -> None:
     query.pop("selected", None)
     if request.session.get(LAST_LIST, "") != query.urlencode():
         request.session[LAST_LIST] = query.urlencode()
-
-
-def list_url(request: HttpRequest, document_id: int) -> str:
-    """Back to the list as it was, with the same document chosen; its focus brings it in sight."""
-    query = request.session.get(LAST_LIST, "")
-    start = f"{query}&" if query else ""
-    return f"{reverse('documents')}?{start}selected={document_id}"
 
 
 @require_safe

@@ -5,7 +5,6 @@ from django.contrib import messages
 from django.forms.renderers import DjangoTemplates
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST
 
 from clearinghouse.access.policies import Action, document_or_404, may, who_can_grant
@@ -17,6 +16,7 @@ from crawler.errors import WrongMoment
 from .. import services
 from ..checks import Invalid, exclude_lines
 from ..queries import deleted_excludes_of, excludes_of, patterns_of
+from ..templatetags.ways import panel_url
 from . import facts, hits, undo
 from .panel import exclude_rows
 
@@ -24,6 +24,9 @@ HINT = (
     "One address per line. They apply to every crawl point of this document. End with * to exclude all that begins "
     "with the text; * elsewhere stands for anything; regex: starts a regular expression."
 )
+
+
+PLACE = "#excludes"  # on the panel
 
 
 class ExcludeForm(forms.Form):
@@ -63,7 +66,7 @@ def excludes(request: HttpRequest, doc_id: int) -> HttpResponse:
     if wrong:
         form.data = {"pattern": "\n".join(wrong)}
         return _show(request, document, form, status=422)
-    return _back(request, document)
+    return back(request, document, PLACE)
 
 
 def _later(document: Document) -> str:
@@ -104,7 +107,7 @@ def delete(request: HttpRequest, doc_id: int) -> HttpResponse:
     if exclude is not None:
         services.delete_exclude_url(exclude)
         undo.offer(request, "exclude", document.pk, [exclude.pk], f"Deleted exclude URL {exclude.pattern}.")
-    return _back(request, document)
+    return back(request, document, PLACE)
 
 
 @require_POST
@@ -120,7 +123,7 @@ def restore(request: HttpRequest, doc_id: int) -> HttpResponse:
             messages.success(request, f"Restored exclude URL {exclude.pattern}.")
         except Invalid as twin:
             messages.error(request, f"{twin}.")
-    return _back(request, document)
+    return back(request, document, PLACE)
 
 
 @require_POST
@@ -130,7 +133,7 @@ def apply(request: HttpRequest, doc_id: int) -> HttpResponse:
     running = facts.running_of(document.pk)
     if running is None:
         messages.info(request, "No crawl of this document is running; the next one uses the list as it is.")
-        return _back(request, document)
+        return back(request, document, PLACE)
     patterns = patterns_of(document)
     try:
         apply_excludes(running.run, document.pk, patterns, request.user.get_username())
@@ -138,10 +141,11 @@ def apply(request: HttpRequest, doc_id: int) -> HttpResponse:
         messages.success(request, text)
     except WrongMoment as moment:
         messages.info(request, f"{moment}.")
-    return _back(request, document)
+    return back(request, document, PLACE)
 
 
-def _back(request: HttpRequest, document: Document) -> HttpResponse:
+def back(request: HttpRequest, document: Document, fragment: str = "") -> HttpResponse:
     """To the screen the command was pressed on."""
-    name = "exclude-urls" if request.POST.get("back") == "list" else "crawl-points"
-    return redirect(reverse(name, args=[document.pk]) + ("" if name == "exclude-urls" else "#excludes"))
+    if request.POST.get("back") == "list":
+        return redirect("exclude-urls", document.pk)
+    return redirect(panel_url(request, document.pk) + fragment)

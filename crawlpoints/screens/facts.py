@@ -1,17 +1,24 @@
 """What crawls say about documents and crawl points, for the columns Last crawl, Pages, Errors and Trend.
 
-A constant number of queries, however many documents are shown.
+A constant number of queries, however many documents are shown. Runs of a part of a document (one crawl point, failed
+pages only) say nothing of the rest: they stand in the list of its runs, not here.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Count, F, Max, Window
+from django.db.models import Count, F, Max, QuerySet, Window
 from django.db.models.functions import RowNumber
 
+from clearinghouse.addresses import Address
+from clearinghouse.addresses.parse import parse
+from clearinghouse.digests import digest_of
 from crawler.models import OPEN_STATES, Excursion, LedgerEntry, State
+from crawler.values import REASONS
+
+from ..models import CrawlPoint, CrawlPointLink
 
 RUNS_SHOWN = 12
 ENDED = tuple(state for state in State if state not in OPEN_STATES)
@@ -32,18 +39,24 @@ class LastCrawl:
 
 @dataclass(frozen=True, slots=True)
 class PointCrawls:
-    """One crawl point in the last runs, oldest first; None where the run did not know it."""
+    """One crawl point in the last runs that met it; those it was left out of say nothing of it."""
 
     pages: int
     errors: int
-    trend: list[int] = field(default_factory=list)
+    last: Mapping[str, Any]  # the newest excursion that met it
+    trend: list[int] = field(default_factory=list)  # oldest first
     failing_runs: int = 0  # runs in a row, counted from the newest, with errors and no page
     listed: frozenset[str] = frozenset()  # of pages and errors, those that the ledger can list for one crawl point
 
 
+def _whole() -> QuerySet[Excursion]:
+    """Ended crawls of whole documents."""
+    return Excursion.objects.filter(state__in=ENDED, part="")
+
+
 def last_crawls(doc_ids: Collection[int] | None = None) -> dict[int, LastCrawl]:
     """By document; documents never crawled are missing. None: all documents."""
-    ended = Excursion.objects.filter(state__in=ENDED)
+    ended = _whole()
     if doc_ids is not None:
         ended = ended.filter(doc_id__in=doc_ids)
     newest = ended.values("doc_id").annotate(last=Max("id")).order_by().values("last")
@@ -56,7 +69,7 @@ def last_crawls(doc_ids: Collection[int] | None = None) -> dict[int, LastCrawl]:
 
 def trends(doc_ids: Collection[int]) -> dict[int, list[int]]:
     """Pages of the last 12 ended excursions of each document, oldest first."""
-    ended = Excursion.objects.filter(state__in=ENDED, doc_id__in=doc_ids)
+    ended = _whole().filter(doc_id__in=doc_ids)
     place = Window(RowNumber(), partition_by=F("doc_id"), order_by=F("id").desc())
     rows = ended.annotate(place=place).filter(place__lte=RUNS_SHOWN).order_by("doc_id", "id")
     found: dict[int, list[int]] = {}
@@ -84,13 +97,13 @@ _TOLD = ("id", "doc_id", "run_id", "state", "finished_at", "crawled", "unchanged
 
 def newest_of(doc_id: int) -> list[dict[str, Any]]:
     """The last ended excursions of a document, newest first, with what each says of its crawl points."""
-    ended = Excursion.objects.filter(doc_id=doc_id, state__in=ENDED).order_by("-id")
+    ended = _whole().filter(doc_id=doc_id).order_by("-id")
     return [dict(row) for row in ended.values(*_TOLD)[:RUNS_SHOWN]]
 
 
 def newest_by_document(doc_ids: Collection[int]) -> dict[int, list[dict[str, Any]]]:
     """The same for several documents, one query; documents never crawled are missing."""
-    ended = Excursion.objects.filter(state__in=ENDED, doc_id__in=doc_ids)
+    ended = _whole().filter(doc_id__in=doc_ids)
     place = Window(RowNumber(), partition_by=F("doc_id"), order_by=F("id").desc())
     found: dict[int, list[dict[str, Any]]] = {}
     rows = ended.annotate(place=place).filter(place__lte=RUNS_SHOWN).order_by("doc_id", "-id")
@@ -100,11 +113,22 @@ def newest_by_document(doc_ids: Collection[int]) -> dict[int, list[dict[str, Any
 
 
 def failing_points() -> set[int]:
-    """Crawl points that brought errors and no page when their document was crawled last."""
-    newest = Excursion.objects.filter(state__in=ENDED).values("doc_id").annotate(last=Max("id")).order_by()
-    rows = Excursion.objects.filter(pk__in=newest.values("last"), failed__gt=0).values_list("tallies", flat=True)
-    counted = (item for tallies in rows for item in ((tallies or {}).get("point") or {}).items())
-    return {int(point) for point, count in counted if _failed(count)}
+    """Active crawl points that brought errors and no page in the newest run that met them."""
+    newest = _whole().values("doc_id").annotate(last=Max("id")).order_by()
+    rows = Excursion.objects.filter(pk__in=newest.values("last")).values_list("doc_id", "tallies")
+    met = {doc_id: (tallies or {}).get("point") or {} for doc_id, tallies in rows}
+    active = CrawlPoint.objects.filter(active=1).values("pk")
+    links = CrawlPointLink.objects.filter(crawl_point__in=active, document__isnull=False).order_by()
+    failing, left_out = set[int](), list[tuple[int, int]]()
+    for doc_id, point in links.values_list("document_id", "crawl_point_id"):
+        count = met.get(doc_id, {}).get(str(point))
+        if count and _failed(count):
+            failing.add(point)
+        elif not count and doc_id in met:
+            left_out.append((doc_id, point))
+    earlier = newest_by_document({doc_id for doc_id, _ in left_out})
+    known = ((point, point_crawls(earlier.get(doc_id, []), point)) for doc_id, point in left_out)
+    return failing | {point for point, crawls in known if crawls and crawls.failing_runs}
 
 
 def _failed(count: Mapping[str, int]) -> bool:
@@ -114,17 +138,27 @@ def _failed(count: Mapping[str, int]) -> bool:
 def point_crawls(excursions: Sequence[dict[str, Any]], point_id: int) -> PointCrawls | None:
     """Of one crawl point; None when no run counted anything for it."""
     counts = [((row["tallies"] or {}).get("point") or {}).get(str(point_id)) for row in excursions]
-    known = [count for count in counts if count]
+    known = [(row, count) for row, count in zip(excursions, counts, strict=True) if count]
     if not known:
         return None
-    failing = 0
-    for count in counts:
-        if not count or not _failed(count):
-            break
-        failing += 1
-    trend = [count.get("pages", 0) for count in reversed(known)]
-    newest = counts[0] or {}
-    return PointCrawls(newest.get("pages", 0), newest.get("errors", 0), trend, failing, _listed(excursions[0]))
+    last, newest = known[0]
+    failing = next((place for place, (_, count) in enumerate(known) if not _failed(count)), len(known))
+    trend = [count.get("pages", 0) for _, count in reversed(known)]
+    return PointCrawls(newest.get("pages", 0), newest.get("errors", 0), last, trend, failing, _listed(last))
+
+
+def say_why(rows: Iterable[Any]) -> None:
+    """Fills in what became of the URL of each failing crawl point in the newest run that met it."""
+    failing = [row for row in rows if row.state == "failing"]
+    keys = {row.id: digest_of(address.href) for row in failing if isinstance(address := parse(row.url), Address)}
+    if not keys:
+        return
+    excursions = {row.crawls.last["id"] for row in failing}
+    entries = LedgerEntry.objects.filter(excursion__in=excursions, url_key__in=set(keys.values())).order_by()
+    met = entries.values_list("excursion_id", "url_key", "reason")
+    found = {(excursion, bytes(key)): REASONS[reason].label for excursion, key, reason in met if reason in REASONS}
+    for row in failing:
+        row.why = found.get((row.crawls.last["id"], keys.get(row.id, b"")), "")
 
 
 def _listed(excursion: Mapping[str, Any]) -> frozenset[str]:

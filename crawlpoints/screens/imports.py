@@ -7,11 +7,13 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_safe
 
 from clearinghouse.access.policies import Action, document_or_404
 from clearinghouse.access.templatetags.pieces import plural
 from clearinghouse.library.models import Document
+from clearinghouse.records import StaleRecord
 
 from .. import importing
 from ..bulk import Changed
@@ -19,6 +21,7 @@ from ..checks import Invalid
 from ..csv_lines import Unreadable
 from ..importing import Plan
 from ..queries import excludes_of
+from ..templatetags.ways import panel_url
 from . import undo
 from .spreadsheet import csv_answer
 
@@ -58,15 +61,31 @@ def excludes(request: HttpRequest, doc_id: int) -> HttpResponse:
 def _import(request: HttpRequest, document: Document, kind: Kind) -> HttpResponse:
     if request.method != "POST":
         return _ask(request, document, kind)
+    if request.POST.get("do") == "back":
+        return _ask(request, document, kind, text=request.POST.get("text", ""))
     try:
         text = _text(request)
-        if request.POST.get("do") == "import":
-            return _done(request, document, kind, text)
         plan = kind.plan(document, text)
+        if request.POST.get("do") != "import":
+            return _lines(request, document, kind, plan, text)
+        if request.POST.get("seen", plan.seen) == plan.seen:
+            return _done(request, document, kind, text)
     except (Unreadable, Invalid) as wrong:
         return _ask(request, document, kind, f"{wrong}", request.POST.get("text", ""))
-    context = {"document": document, "kind": kind, "plan": plan, "text": text, "skipped": plan.count(importing.ERROR)}
-    return render(request, "crawlpoints/import_lines.html", context)
+    except StaleRecord:  # between the plan and its doing
+        plan = kind.plan(document, text)
+    return _lines(request, document, kind, plan, text, stale=True)
+
+
+def _lines(
+    request: HttpRequest, document: Document, kind: Kind, plan: Plan, text: str, stale: bool = False
+) -> HttpResponse:
+    """What each line would do; `stale`: once more, because somebody changed something since it was shown."""
+    context = {
+        "document": document, "kind": kind, "plan": plan, "text": text, "skipped": plan.count(importing.ERROR),
+        "stale": stale,
+    }  # fmt: skip
+    return render(request, "crawlpoints/import_lines.html", context, status=409 if stale else 200)
 
 
 def _text(request: HttpRequest) -> str:
@@ -104,7 +123,7 @@ def _done(request: HttpRequest, document: Document, kind: Kind, text: str) -> Ht
         undo.offer_change(request, document.pk, changed, sentence)
     else:
         messages.info(request, f"Nothing was imported: 0 changes, {plural(skipped, 'line')} skipped.")
-    return redirect(kind.back, document.pk)
+    return redirect(panel_url(request, document.pk) if kind is POINTS else reverse(kind.back, args=[document.pk]))
 
 
 @require_safe

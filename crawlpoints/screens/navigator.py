@@ -165,13 +165,20 @@ def filtered(rows: list[DocumentRow], asked: Asked) -> list[DocumentRow]:
     if asked.status:
         rows = [row for row in rows if row.status == asked.status]
     if asked.who:
-        rows = [row for row in rows if (row.mine if asked.who == "me" else not row.assigned)]
+        rows = [row for row in rows if _looked_after(row, asked.who)]
     if asked.age:
         before = timezone.now() - timedelta(days=int(asked.age))
         rows = [row for row in rows if row.last is not None and row.last.at is not None and row.last.at < before]
     if asked.errors:
         rows = [row for row in rows if row.errors_key > 0]
     return [row for row in rows if not row.all] if asked.empty else rows
+
+
+def _looked_after(row: DocumentRow, who: str) -> bool:
+    """By me, by nobody, or by the person of this name."""
+    if who == "me":
+        return row.mine
+    return who in row.assigned.split(", ") if who != "nobody" else not row.assigned
 
 
 def in_order(rows: list[DocumentRow], sort: str) -> list[DocumentRow]:
@@ -191,4 +198,5 @@ def choices(rows: list[DocumentRow]) -> dict[str, list[str]]:
     """What the filter pane offers: only what occurs in what the person may see."""
     projects = {row.project for row in rows if row.project}
     statuses = {row.status for row in rows if row.status}
-    return {"projects": sorted(projects), "statuses": sorted(statuses)}
+    people = {name for row in rows if row.assigned for name in row.assigned.split(", ")}
+    return {"projects": sorted(projects), "statuses": sorted(statuses), "people": sorted(people)}

@@ -16,8 +16,8 @@ from crawler.queries.runs import excursions_of_document
 
 from .. import notes as kept
 from ..checks import Invalid
+from ..templatetags.ways import list_url
 from . import undo
-from .documents import list_url
 
 ROWS = 50
 RUNS_SHOWN = 20

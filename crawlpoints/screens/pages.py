@@ -17,7 +17,7 @@ from clearinghouse.library.models import Document
 from clearinghouse.published.types import PAGE_TYPES
 from crawler.queries.stored import SORTS, Asked, Folder, count_of, entries_of, folders_of, pages_of, types_of
 
-from .documents import list_url
+from ..templatetags.ways import list_url
 from .spreadsheet import csv_answer
 
 ROWS = 50

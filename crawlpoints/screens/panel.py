@@ -15,6 +15,7 @@ from django_tables2 import RequestConfig
 from clearinghouse.access.policies import Action, document_or_404, may, sees_logins, who_can_grant
 from clearinghouse.addresses import Refusal
 from clearinghouse.addresses.patterns import compile_exclude
+from clearinghouse.audit.queries import authors
 from clearinghouse.library.models import Assignment, Document
 from crawler.findings import links as findings
 from crawler.queries.plans import next_start_of
@@ -23,10 +24,10 @@ from ..cautions import cautions_for
 from ..checks import Neighbour
 from ..models import CrawlPoint
 from ..queries import deleted_points_of, excludes_of, points_of
+from ..templatetags.ways import list_url, remember_panel
 from . import facts, undo
-from .documents import list_url
 from .spreadsheet import csv_answer
-from .tables import PointTable
+from .tables import PointTable, in_words_sorted
 
 CSV_HEAD = (
     "document_id", "document_title", "crawl_point_id", "url", "root_string", "depth_limit", "maximum_pages",
@@ -47,10 +48,10 @@ class PointRow:
     state: str
     edit_url: str
     crawls: facts.PointCrawls | None
-    last: dict[str, Any] | None  # the newest ended excursion of the document
     selected: bool = False
     focused: bool = False
     title: str = ""  # of the document, where the list holds several
+    why: str = ""  # what became of its URL, while it is failing
     runs_seen: bool = True  # whether the person may open the runs of the document
 
     @property
@@ -70,6 +71,7 @@ class PointRow:
 def panel(request: HttpRequest, doc_id: int) -> HttpResponse:
     document = document_or_404(request.user, doc_id)
     may_edit = may(request.user, Action.EDIT, document)
+    remember_panel(request, document.pk)
     points = list(points_of(document))
     crawls = facts.newest_of(document.pk)
     last = crawls[0] if crawls else None
@@ -79,8 +81,9 @@ def panel(request: HttpRequest, doc_id: int) -> HttpResponse:
         row.runs_seen = runs_seen
         row.edit_url = row.edit_url if may_edit else ""
     table = PointTable(rows, may_edit=may_edit)
-    table.caption = "Crawl points for this document"
     RequestConfig(request, paginate=False).configure(table)
+    table.caption = f"Crawl points for this document, {in_words_sorted(table)}"
+    facts.say_why(rows)
     context = header_of(request, document, points, last) | {
         "table": table,
         "rows": rows,
@@ -141,21 +144,29 @@ def row_of(document: Document, point: CrawlPoint, crawls: list[dict[str, Any]], 
         state=("failing" if failing else "active") if point.active else "inactive",
         edit_url=reverse("crawl-point-edit", args=[document.pk, point.pk]),
         crawls=known,
-        last=crawls[0] if crawls else None,
         selected=str(point.pk) == query.get("select"),
         focused=str(point.pk) in (query.get("select"), query.get("at")),
     )
 
 
+def ids_in_order(document: Document, sort: str) -> list[int]:
+    """The crawl points of a document, in the order in which a person has them on the screen."""
+    crawls = facts.newest_of(document.pk)
+    rows = [row_of(document, point, crawls, QueryDict()) for point in points_of(document)]
+    return [row.record.id for row in PointTable(rows, order_by=sort or PointTable.Meta.order_by).rows]
+
+
 def exclude_rows(document: Document, last: dict[str, Any] | None) -> list[dict[str, Any]]:
     """Each exclude URL with its kind and what it stopped in the last run; None while there was no run."""
     matches = facts.matches_of_excludes(last["id"]) if last else None
-    rows = []
-    for exclude in excludes_of(document):
+    rows, excludes = [], list(excludes_of(document))
+    added_by = authors("excludeurl", [exclude.pk for exclude in excludes])
+    for exclude in excludes:
         compiled = compile_exclude(exclude.pattern)
         rows.append(
             {
                 "exclude": exclude,
+                "added_by": added_by.get(exclude.pk, exclude.updated_by),
                 "kind": "not readable" if isinstance(compiled, Refusal) else compiled.kind,
                 "rule": exclude.pattern[:RULE],
                 "matched": None if matches is None else matches.get(exclude.pattern[:RULE], 0),
@@ -219,7 +230,7 @@ def for_eyes_of(user: Any, lines: Iterable[list[Any]]) -> Iterator[list[Any]]:
 
 def csv_line(document: Document, point: CrawlPoint, crawls: list[dict[str, Any]]) -> list[Any]:
     known = facts.point_crawls(crawls, point.pk)
-    at = crawls[0]["finished_at"] if known and crawls else None
+    at = known.last["finished_at"] if known else None
     return [
         document.pk, document.title, point.pk, point.url, point.root, point.depth, point.max_pages or "",
         point.get_auth_type_display(), point.login or "", int(bool(point.active)), point.append or "", point.note,

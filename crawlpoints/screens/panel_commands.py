@@ -1,7 +1,5 @@
 """The commands under the table of crawl points; each answers with the panel and one sentence."""
 
-from typing import Any
-
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
@@ -16,7 +14,9 @@ from ..cautions import cautions_for
 from ..checks import Invalid
 from ..models import CrawlPoint
 from ..queries import deleted_points_of, neighbours_of, points_of
+from ..templatetags.ways import back_to_panel, order_of_panel
 from . import facts, undo
+from .panel import ids_in_order
 
 SELECT_FIRST = "Select a crawl point first."
 
@@ -25,11 +25,6 @@ def chosen_of(request: HttpRequest, document: Document) -> list[CrawlPoint]:
     """The ticked rows, whatever else was sent."""
     ids = [int(text) for text in request.POST.getlist("point") if text.isascii() and text.isdigit() and len(text) < 19]
     return list(points_of(document).filter(pk__in=ids))
-
-
-def back_to_panel(document: Document, **query: Any) -> HttpResponse:
-    pairs = "&".join(f"{name}={value}" for name, value in query.items() if value)
-    return redirect(reverse("crawl-points", args=[document.pk]) + (f"?{pairs}" if pairs else ""))
 
 
 @require_POST
@@ -41,7 +36,7 @@ def choose(request: HttpRequest, doc_id: int) -> HttpResponse:
         return redirect("crawl-point-edit", document.pk, chosen[0].pk)
     many = f"Select one crawl point to update. {len(chosen)} are selected."
     messages.info(request, many if chosen else SELECT_FIRST)
-    return back_to_panel(document)
+    return back_to_panel(request, document)
 
 
 @require_POST
@@ -51,7 +46,7 @@ def launch(request: HttpRequest, doc_id: int) -> HttpResponse:
     chosen = chosen_of(request, document)
     if len(chosen) > 1:
         messages.info(request, f"Select one crawl point to launch it alone. {len(chosen)} are selected.")
-        return back_to_panel(document)
+        return back_to_panel(request, document)
     query = f"crawl_point={chosen[0].pk}" if chosen else f"doc={document.pk}"
     return redirect(f"{reverse('launch')}?{query}")
 
@@ -64,8 +59,8 @@ def delete(request: HttpRequest, doc_id: int) -> HttpResponse:
     undo.forget(request)
     if not chosen:
         messages.info(request, SELECT_FIRST)
-        return back_to_panel(document)
-    following = _next_of(document, chosen)
+        return back_to_panel(request, document)
+    following = _next_of(request, document, chosen)
     for point in chosen:
         services.delete_crawl_point(point)
     one = len(chosen) == 1
@@ -73,12 +68,12 @@ def delete(request: HttpRequest, doc_id: int) -> HttpResponse:
     if facts.running_of(document.pk):
         sentence += " The running crawl fetches no more of its pages." if one else " The running crawl stops there."
     undo.offer(request, "point", document.pk, [point.pk for point in chosen], sentence)
-    return back_to_panel(document, at=following)
+    return back_to_panel(request, document, at=following)
 
 
-def _next_of(document: Document, gone: list[CrawlPoint]) -> int | None:
-    """The row after the deleted ones, where the focus goes."""
-    ids = list(points_of(document).values_list("pk", flat=True))
+def _next_of(request: HttpRequest, document: Document, gone: list[CrawlPoint]) -> int | None:
+    """The row below the deleted ones, where the focus goes."""
+    ids = ids_in_order(document, order_of_panel(request, document.pk))
     lost = {point.pk for point in gone}
     place = max(ids.index(pk) for pk in lost)
     left = [pk for pk in ids[place:] if pk not in lost] or [pk for pk in ids if pk not in lost][-1:]
@@ -101,7 +96,7 @@ def restore(request: HttpRequest, doc_id: int) -> HttpResponse:
     if restored:
         one = f"Restored crawl point {restored[0].url}."
         messages.success(request, one if len(restored) == 1 else f"Restored {len(restored)} crawl points.")
-    return back_to_panel(document, at=restored[0].pk if restored else None)
+    return back_to_panel(request, document, at=restored[0].pk if restored else None)
 
 
 @require_POST
@@ -124,4 +119,4 @@ def fix(request: HttpRequest, doc_id: int, point_id: int) -> HttpResponse:
                     messages.warning(request, f"{one.text}.")
         except Invalid as wrong:
             messages.error(request, f"{wrong}.")
-    return back_to_panel(document, saved=point.pk, at=point.pk)
+    return back_to_panel(request, document, saved=point.pk, at=point.pk)

@@ -23,8 +23,8 @@ from ..cautions import Caution
 from ..checks import Invalid, suggested_root
 from ..models import CrawlPoint
 from ..queries import points_of
+from ..templatetags.ways import back_to_panel
 from . import undo
-from .panel_commands import back_to_panel
 
 SECONDS = 3.0
 SALT = "crawlpoints.preflight"
@@ -108,7 +108,7 @@ def use(request: HttpRequest, doc_id: int, point_id: int) -> HttpResponse:
                 messages.warning(request, f"{one.text}.")
     except (Invalid, StaleRecord) as wrong:
         messages.error(request, f"{wrong}.")
-    return back_to_panel(document, saved=point.pk, at=point.pk)
+    return back_to_panel(request, document, saved=point.pk, at=point.pk)
 
 
 def _found(request: HttpRequest, doc_id: int, point_id: int) -> tuple[Document, CrawlPoint]:

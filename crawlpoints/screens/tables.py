@@ -5,7 +5,7 @@ from urllib.parse import urlencode
 
 import django_tables2 as tables
 from django.urls import reverse
-from django.utils.html import format_html
+from django.utils.html import format_html, strip_tags
 from django.utils.safestring import SafeString, mark_safe
 
 from clearinghouse.access.templatetags.pieces import (
@@ -33,6 +33,16 @@ LINE = mark_safe("<br>")
 
 def of_run(run_id: int, tab: str, **query: Any) -> str:
     return f"{reverse('run-tab', args=[run_id, tab])}?{urlencode(query)}"
+
+
+def in_words_sorted(table: tables.Table) -> str:
+    """For captions: what a person who does not see the arrows should know."""
+    columns = (column for column in table.columns if column.is_ordered)
+    words = [
+        f"{strip_tags(column.header)}, {'descending' if column.order_by_alias.is_descending else 'ascending'}"
+        for column in columns
+    ]
+    return f"sorted by {', '.join(words)}"
 
 
 class Pick(tables.Column):
@@ -176,18 +186,21 @@ class PointTable(tables.Table):
         return state(value)
 
     def render_last(self, record: Any) -> SafeString:
-        crawls, last = record.crawls, record.last
-        if crawls is None or last is None:
+        crawls = record.crawls
+        if crawls is None:
             return NEVER
         query = {"doc": record.document_id, "point": record.id}
         listed = crawls.listed if record.runs_seen else frozenset()
-        doors = {tab: of_run(last["run_id"], tab, **query) for tab in listed}
+        doors = {tab: of_run(crawls.last["run_id"], tab, **query) for tab in listed}
         pages = count_link(crawls.pages, doors.get("pages", ""), "page")
         errors = count_link(crawls.errors, doors.get("errors", ""), "error", bad=True)
         if crawls.failing_runs > 1:
-            remark: str | SafeString = f"failed in {plural(crawls.failing_runs, 'run')}"
+            why = f": {record.why}" if record.why else ""  # of the newest of them
+            remark: str | SafeString = f"failed in {plural(crawls.failing_runs, 'run')}{why}"
+        elif record.why:
+            remark = format_html("{}, {}", record.why, ago(crawls.last["finished_at"]))
         else:
-            remark = ago(last["finished_at"])
+            remark = ago(crawls.last["finished_at"])
         return format_html('{}, {}<span class="sub">{}</span>', pages, errors, remark)
 
     def render_trend(self, record: Any) -> SafeString:

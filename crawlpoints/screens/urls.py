@@ -12,6 +12,7 @@ from . import (
     excludes,
     history,
     imports,
+    my_views,
     notes,
     pages,
     panel,
@@ -25,6 +26,7 @@ POINTS = DOC + "crawl-points/"
 EXCLUDES = DOC + "exclude-urls/"
 
 urlpatterns = [
+    path("me/views/", my_views.my_views, name="me-views"),
     path("crawl-points/", across.points, name="points"),
     path("crawl-points/export.csv", across.export, name="points-export"),
     path("crawl-points/bulk/", across_commands.bulk_command, name="points-bulk"),

@@ -57,6 +57,7 @@ ROWS: dict[str, tuple[Any, ...]] = {
     "me": (SELF, SELF),
     "preferences": (SELF, SELF),
     "password": (SELF, SELF),
+    "single-keys": (NO, SELF),
     "api-keys": (SELF, NO),
     "api-key-new": (NO, SELF),
     "api-key-revoke": (NO, HIDDEN),  # the key of the table is nobody's of these
@@ -119,6 +120,7 @@ ROWS: dict[str, tuple[Any, ...]] = {
     "exclude-urls-import": (EDIT, EDIT),
     "exclude-urls-apply": (NO, EDIT),
     "view-save": (NO, STAFF),
+    "me-views": (STAFF, STAFF),
     "view-delete": (NO, STAFF),
     # ---- crawler ----
     "crawls-pause": (NO, ADMIN),

@@ -76,3 +76,15 @@ def test_posting_a_role_to_a_page_that_does_not_offer_one_changes_nothing(signed
     reader.refresh_from_db()
     assert reader.person.role == "indexer"
     assert not reader.is_superuser
+
+
+def test_single_keys_have_one_switch_that_stands_in_the_help_too(signed_in: Any, editor: Any, client: Client) -> None:
+    browser = signed_in(editor)
+    assert "Turn on single keys" in browser.get("/help/").content.decode()
+    assert browser.post("/me/single-keys/", {"keys": "on"}).url == "/help/#keys"
+    page = browser.get("/help/").content.decode()
+    assert "Turn off single keys" in page and "data-single-keys" in page
+    assert browser.get("/me/").context["form"].initial["keys"] is True
+    browser.post("/me/single-keys/", {"keys": "off"})
+    assert "data-single-keys" not in browser.get("/help/").content.decode()
+    assert "single keys</button>" not in client.get("/help/").content.decode()

@@ -194,3 +194,10 @@ def test_a_form_without_its_token_is_refused_with_a_page_that_explains(editor: A
 
 def test_a_fresh_install_has_no_account(db: Any) -> None:
     assert not get_user_model().objects.exists()
+
+
+def test_a_form_sent_too_late_returns_to_its_page_with_the_filter(client: Client) -> None:
+    answer = client.post(
+        "/documents/views/save/", {}, headers={"Referer": "http://testserver/documents/?q=a&sort=-pages"}
+    )
+    assert answer.url == "/sign-in/?next=%2Fdocuments%2F%3Fq%3Da%26sort%3D-pages"

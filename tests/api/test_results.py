@@ -128,6 +128,8 @@ def test_who_may_not_launch_asks_for_a_crawl_or_to_stop_one(
     program: Any, editor: Any, document: Document, run: Run
 ) -> None:
     asks = program(editor).ask
+    assert asks("POST", f"documents/{document.pk}/request-crawl/", {"note": "nothing to crawl"})[0] == 409
+    add(document, "measures")
     assert asks("POST", f"documents/{document.pk}/request-crawl/", {"note": "new pages"})[0] == 409
     assert asks("POST", f"runs/{run.pk}/ask-to-stop/")[0] == 200
     log = asks("GET", f"runs/{run.pk}/events/")[1]["items"]

@@ -88,3 +88,27 @@ def test_trouble_is_said_once_and_taken_back_also_with_follow(visit, open_house)
     visitor.problems = [
         one for one in visitor.problems if "Response Status Error Code 500" not in one
     ]  # as htmx logs it
+
+
+def test_the_panel_keeps_the_focus_and_is_patient_with_a_server_in_trouble(visit, open_house):
+    visitor = visit()
+    visitor.sign_in("administrator")
+    page = visitor.page
+    page.goto("/crawls/launch/")
+    page.get_by_label("Polite: one request a second to each site").check()
+    page.get_by_role("button", name="Launch crawl of").click()
+    page.locator("#depth-1").wait_for(timeout=60_000)
+    polls: list[int] = []
+    page.on("response", lambda answer: polls.append(answer.status) if "/running/?since" in answer.url else None)
+    page.goto("/documents/2/crawl-points/")
+    page.locator("#running-found").focus()
+    while polls.count(200) < 3:
+        page.wait_for_timeout(250)
+    expect(page.locator("#running-found")).to_be_focused()
+
+    page.route("**/running/?since=*", lambda route: route.fulfill(status=500))
+    with visitor.expecting(500):
+        expect(page.locator("#status")).to_contain_text("Updates paused, retrying")
+        page.wait_for_timeout(5_000)
+    assert polls.count(500) == 1
+    expect(page.get_by_text("Updates paused, retrying")).to_have_count(1)

@@ -2,7 +2,7 @@
 
 import re
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from tests.browser.visitor import focused, tab_to
 
@@ -61,3 +61,91 @@ def test_a_url_is_tested_by_keyboard_in_the_dialog_and_on_its_page(visit, busy_h
     page.keyboard.press("Enter")
     expect(page.locator(".verdict, .trace").first).to_be_visible()
     expect(page.locator("main")).to_contain_text("No, because it does not begin with the root string")
+
+
+def test_keys_on_a_row_do_only_what_they_are_named_for(visit, busy_house):
+    """Delete never opens or changes anything where there is no Delete; Enter never presses another command."""
+    visitor = visit()
+    visitor.sign_in("developer")
+    page = visitor.page
+    page.goto("/documents/")
+    page.get_by_role("radio").first.focus()
+    page.keyboard.press("Delete")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Documents")
+    page.get_by_role("radio").first.focus()
+    page.keyboard.press("Enter")
+    page.wait_for_url(re.compile(r"/documents/\d+/crawl-points/$"))
+
+    page.goto("/crawl-points/")
+    boxes = page.get_by_role("checkbox", name=re.compile("^Select "))
+    boxes.nth(0).check()
+    boxes.nth(1).focus()
+    for key in ("Delete", "Enter"):
+        page.keyboard.press(key)
+    expect(page.get_by_role("dialog")).to_contain_text("Update crawl point")
+    page.keyboard.press("Escape")
+    expect(boxes.nth(1)).to_be_focused()
+    expect(page.locator("#status")).to_be_empty()
+
+
+def test_the_dialog_gives_the_focus_back_to_what_opened_it(visit, busy_house):
+    visitor = visit()
+    visitor.sign_in("developer")
+    page = visitor.page
+    panel(page)
+    box = page.get_by_role("checkbox", name=re.compile("^Select ")).first
+    update = page.get_by_role("button", name="Update")
+    box.check()
+    update.click()
+    expect(page.get_by_role("dialog")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(update).to_be_focused()
+    box.focus()
+    page.keyboard.press("F2")
+    expect(page.get_by_role("dialog")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(box).to_be_focused()
+
+
+def test_single_keys_walk_rows_with_boxes_and_rows_without(visit, busy_house):
+    visitor = visit()
+    visitor.sign_in("developer")
+    page = visitor.page
+    page.goto("/help/")
+    page.get_by_role("button", name="Turn on single keys").click()
+    expect(page.get_by_role("button", name="Turn off single keys")).to_be_visible()
+    page.goto("/crawls/?tab=finished")
+    for key, run in (("j", "Run 2"), ("j", "Run 1"), ("k", "Run 2")):
+        page.keyboard.press(key)
+        expect(page.get_by_role("link", name=run, exact=True)).to_be_focused()
+    page.goto("/documents/")
+    page.keyboard.press("j")
+    expect(page.get_by_role("radio").first).to_be_focused()
+    page.keyboard.press("x")
+    page.keyboard.press("p")
+    page.wait_for_url(re.compile(r"/documents/\d+/previews?/"))
+
+
+def test_a_part_that_takes_long_says_that_it_is_being_fetched(visit, busy_house):
+    visitor = visit()
+    visitor.sign_in("developer")
+    page = visitor.page
+    panel(page)
+    held: list[Route] = []
+    page.route("**/crawl-points/new/", held.append)
+    page.get_by_role("link", name="Add", exact=True).click()
+    expect(page.locator("#dialog")).to_have_attribute("aria-busy", "true")
+    held[0].continue_()
+    expect(page.get_by_role("dialog")).to_be_visible()
+    expect(page.locator("#dialog")).not_to_have_attribute("aria-busy", "true")
+
+
+def test_the_whole_root_string_is_read_on_focus(visit, busy_house):
+    visitor = visit()
+    visitor.sign_in("developer")
+    page = visitor.page
+    panel(page)
+    root = page.locator(".short").first
+    expect(root.locator(".whole")).to_be_hidden()
+    root.focus()
+    expect(root.locator(".whole")).to_contain_text(busy_house.site)

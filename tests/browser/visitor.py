@@ -50,7 +50,8 @@ class Visitor:
         if message.text.startswith("htmx:sendAbort"):  # the page was left while it polled, and htmx says so twice
             self.problems = [text for text in self.problems if "htmx:afterRequest" not in text]
             return
-        wanted = self.expected and "Failed to load resource" in message.text
+        told = ("Failed to load resource", "Response Status Error Code")  # by the browser, by htmx
+        wanted = self.expected and any(words in message.text for words in told)
         if message.type in ("error", "warning") and not wanted:
             self.problems.append(f"console {message.type}: {message.text}")
 

@@ -7,6 +7,7 @@ from django.urls import reverse
 
 from clearinghouse.library import services as library
 from clearinghouse.library.models import Document
+from clearinghouse.records import acting_as
 from crawlpoints import queries, services
 from crawlpoints.models import CrawlPoint
 
@@ -139,3 +140,47 @@ def test_the_history_says_who_changed_what_from_what_to_what(
     assert "editor" in page and f"Changed crawl point {point.url}" in page
     assert 'Depth limit: <span class="url muted">3</span> → <span class="url">9</span>' in page
     assert "Changed crawl point" not in text_of(browser.get(f"{url}?kind=excludeurl"))
+
+
+def test_undo_leaves_alone_what_a_colleague_changed_meanwhile(
+    browser: Any, panel: str, point: CrawlPoint, protected: CrawlPoint
+) -> None:
+    before = values(protected)
+    browser.post(f"{panel}bulk/", {"point": [point.pk, protected.pk], "do": "depth", "answer": "7"})
+    with acting_as("colleague"):
+        services.update_crawl_point(CrawlPoint.objects.get(pk=point.pk), {"depth": 5})
+    page = text_of(browser.post(f"{panel}undo/", follow=True))
+    assert "Undone: 1 row is as before." in page
+    assert f"Not undone: colleague changed {point.url} meanwhile." in page
+    assert values(point)["depth"] == 5 and values(protected) == before
+
+
+def test_a_move_of_which_a_part_was_changed_is_not_undone_at_all(
+    browser: Any, panel: str, point: CrawlPoint, second: Document, document: Document
+) -> None:
+    browser.post(f"{panel}bulk/", {"point": point.pk, "do": "move", "answer": second.pk})
+    services.update_crawl_point(queries.points_of(second).get(), {"depth": 5})
+    page = text_of(browser.post(f"{panel}undo/", follow=True))
+    assert "Somebody else changed one of these crawl points just now. Nothing was changed." in page
+    assert queries.points_of(second).get().depth == 5 and not queries.points_of(document)
+
+
+def test_the_panel_keeps_its_order_through_every_command(
+    browser: Any, panel: str, document: Document, entries: dict[str, str]
+) -> None:
+    """And the next row is the one below, as the person sees it."""
+    made = {}
+    for name, depth in (("a", 1), ("b", 3), ("c", 2)):
+        url = f"https://example.gov/{name}/"
+        made[name] = services.add_crawl_point(document, {"url": url, "root": url, "depth": depth})[0].pk
+    browser.get(f"{panel}?sort=depth")
+    for command in ("choose", "delete", "bulk"):
+        assert browser.post(f"{panel}{command}/", {"do": "activate"}).url == f"{panel}?sort=depth"
+    off = {"point": made["a"], "do": "deactivate"}
+    assert browser.post(f"{panel}bulk/", off).url == f"{panel}?sort=depth&at={made['a']}"
+    assert browser.post(f"{panel}undo/").url == f"{panel}?sort=depth"
+    assert browser.post(f"{panel}new/", entries).url.startswith(f"{panel}?sort=depth&saved=")
+    assert browser.post(f"{panel}delete/", {"point": made["a"]}).url == f"{panel}?sort=depth&at={made['c']}"
+    assert browser.post(f"{panel}restore/", {"point": made["a"]}).url == f"{panel}?sort=depth&at={made['a']}"
+    browser.get(panel)
+    assert browser.post(f"{panel}choose/").url == panel

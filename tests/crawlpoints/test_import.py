@@ -128,3 +128,35 @@ def test_a_line_without_limits_takes_those_the_administrators_chose(document: Do
     options.choose({options.DEPTH: "6", options.MAX_PAGES: "0"})
     line = importing.plan_points(document, "url\nhttps://a.example.org/b/\n").lines[0]
     assert (line.values["depth"], line.values["max_pages"]) == (6, 0)
+
+
+def test_back_to_the_lines_keeps_what_was_pasted(browser: Any, panel: str) -> None:
+    text = "url,depth_limit\nhttps://new.example.org/a/,2\n"
+    page = text_of(browser.post(f"{panel}import/", {"text": text, "do": "check"}))
+    assert 'value="back">Back to the lines</button>' in page and "step 2 of 3" in page
+    answer = browser.post(f"{panel}import/", {"text": text, "do": "back"})
+    assert answer.status_code == 200 and "https://new.example.org/a/,2" in answer.content.decode()
+    assert "There is a problem" not in text_of(answer) and "step 1 of 3" in text_of(answer)
+
+
+def test_what_a_colleague_changed_since_the_lines_were_shown_is_shown_again_and_not_overwritten(
+    browser: Any, panel: str, point: CrawlPoint
+) -> None:
+    sent = {"text": f"crawl_point_id,url,depth_limit\n{point.pk},{point.url},9\n"}
+    seen = browser.post(f"{panel}import/", sent | {"do": "check"}).context["plan"].seen
+    services.update_crawl_point(CrawlPoint.objects.get(pk=point.pk), {"depth": 5})
+    answer = browser.post(f"{panel}import/", sent | {"do": "import", "seen": seen})
+    page = text_of(answer)
+    assert answer.status_code == 409 and "Somebody else changed one of these crawl points since you looked." in page
+    assert CrawlPoint.objects.get(pk=point.pk).depth == 5
+    assert 'depth_limit: <span class="url muted">5</span> → <span class="url">9</span>' in page
+    browser.post(f"{panel}import/", sent | {"do": "import", "seen": answer.context["plan"].seen})
+    assert CrawlPoint.objects.get(pk=point.pk).depth == 9
+
+
+def test_undo_of_imported_exclude_urls_stays_in_their_list(browser: Any, document: Document) -> None:
+    url = reverse("exclude-urls", args=[document.pk])
+    browser.post(f"{url}import/", {"text": "https://example.gov/old", "do": "import"})
+    assert 'name="back" value="list"' in text_of(browser.get(url))
+    answer = browser.post(reverse("crawl-points-undo", args=[document.pk]), {"back": "list"})
+    assert answer.url == url and queries.patterns_of(document) == []

@@ -8,7 +8,7 @@ from django.urls import reverse
 
 from clearinghouse.library import services as library
 from clearinghouse.library.models import Document
-from crawlpoints import services
+from crawlpoints import saved_views, services
 from crawlpoints.models import CrawlPoint, SavedView
 
 from .test_panel import count_queries, text_of
@@ -198,3 +198,77 @@ def test_administrators_find_import_and_add_document(
     page = text_of(signed_in(administrator).get(LIST))
     assert "Import documents" in page and "Add document" in page
     assert "Import documents" not in text_of(browser.get(LIST))
+
+
+def test_all_saved_views_stand_on_one_page_to_be_opened_renamed_and_deleted(
+    signed_in: Any, editor: Any, stranger: Any, document: Document
+) -> None:
+    browser = signed_in(editor)
+    mine = saved_views.keep(editor, "Old ones", "age=90&view=all")
+    saved_views.keep(editor, "Stale", "age=older", "coverage")
+    theirs = saved_views.keep(stranger, "Not yours", "view=all")
+    assert 'href="/me/views/"' in browser.get("/me/").content.decode()
+    page = text_of(browser.get("/me/views/"))
+    assert 'href="/documents/?age=90&amp;view=all">Old ones' in page
+    assert 'href="/reports/coverage/?age=older">Stale' in page and "Not yours" not in page
+    page = text_of(browser.post("/me/views/", {"view": mine.pk, "name": "Ninety days"}, follow=True))
+    assert "The view is called Ninety days now." in page and "Old ones" not in page
+    other = saved_views.keep(editor, "Second", "view=all")
+    page = text_of(browser.post("/me/views/", {"view": other.pk, "name": "Ninety days"}, follow=True))
+    assert "You have a view Ninety days already." in page and ">Second</a>" in page
+    for view in (other, theirs):
+        browser.post("/me/views/", {"view": view.pk, "do": "delete"})
+    assert set(SavedView.objects.values_list("name", flat=True)) == {"Ninety days", "Stale", "Not yours"}
+
+
+def test_every_page_of_a_document_leads_back_to_the_list_as_it_was(
+    signed_in: Any, editor: Any, document: Document, point: CrawlPoint
+) -> None:
+    browser = signed_in(editor)
+    browser.get("/documents/?view=all&q=hospital&sort=-pages")
+    back = f'href="/documents/?view=all&amp;q=hospital&amp;sort=-pages&amp;selected={document.pk}"'
+    here = f"/documents/{document.pk}/"
+    for page in (
+        "", "crawl-points/", "crawl-points/new/", f"crawl-points/{point.pk}/edit/", "crawl-points/import/",
+        "crawl-points/test/", "exclude-urls/", "history/", "notes/", "pages/", "runs/", "previews/", "request-crawl/",
+    ):  # fmt: skip
+        answer = browser.get(f"{here}{page}")
+        assert answer.status_code == 200 and back in answer.content.decode(), page
+
+
+def test_the_filter_keeps_order_and_rows_and_offers_the_people_one_sees(
+    signed_in: Any, administrator: Any, editor: Any, library_of_three: list[Document]
+) -> None:
+    browser = signed_in(administrator)
+    page = text_of(browser.get(LIST, {"sort": "-pages", "rows": "50"}))
+    assert '<input type="hidden" name="sort" value="-pages">' in page
+    assert '<input type="hidden" name="rows" value="50">' in page
+    assert 'href="?view=never&amp;sort=-pages&amp;rows=50"' in page
+    assert "<option>editor</option>" in page
+    answer = browser.get(LIST, {"who": "editor", "sort": "-pages"})
+    assert titles(answer) == ["Measures of hospital quality", "Asthma"]
+    assert "<option selected>editor</option>" in text_of(answer)
+    page = text_of(browser.get("/crawl-points/", {"rows": "100"}))
+    assert '<input type="hidden" name="rows" value="100">' in page
+
+
+def test_captions_tell_the_order_and_the_sums_lead_to_what_they_add_up(
+    browser: Any, library_of_three: list[Document]
+) -> None:
+    page = text_of(browser.get(LIST, {"view": "all", "sort": "-pages"}))
+    assert "All documents, sorted by Pages, descending." in page
+    assert '<a href="?view=all&amp;sort=-pages">40 pages</a>' in page
+    assert '<a href="?view=all&amp;sort=-errors&amp;errors=1">3 errors</a>' in page
+    panel = text_of(browser.get(reverse("crawl-points", args=[library_of_three[0].pk]), {"sort": "-depth"}))
+    assert "Crawl points for this document, sorted by Depth limit, descending" in panel
+    assert "Crawl points of all documents, sorted by URL, ascending" in text_of(browser.get("/crawl-points/"))
+
+
+def test_what_is_empty_is_left_out_where_a_row_is_a_card(browser: Any, library_of_three: list[Document]) -> None:
+    page = text_of(browser.get(LIST, {"view": "empty"}))
+    assert 'data-th="Pages" class="num na"' in page and 'data-th="Trend" class="fit num na"' in page
+
+
+def test_own_views_count_their_documents(browser: Any, editor: Any, library_of_three: list[Document]) -> None:
+    saved_views.keep(editor, "With errors", "view=all&errors=1")
+    assert "With errors <b>2</b>" in text_of(browser.get(LIST))

@@ -1,5 +1,6 @@
 """What crawls, plans and findings say on the screens of a document."""
 
+import csv
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -10,10 +11,13 @@ from django.urls import reverse
 from django.utils import timezone
 
 from clearinghouse.access.templatetags.pieces import coming
+from clearinghouse.digests import digest_of
 from clearinghouse.library.models import Document
+from clearinghouse.records import acting_as
 from crawler import schedules
-from crawler.models import Excursion, Finding, Schedule
+from crawler.models import Excursion, Finding, LedgerEntry, Schedule
 from crawler.queries.plans import next_start_of
+from crawlpoints import services
 from crawlpoints.models import CrawlPoint
 
 from .test_panel import text_of
@@ -25,6 +29,11 @@ Crawled = Callable[..., Excursion]
 
 def panel(browser: Client, document: Document) -> str:
     return " ".join(browser.get(reverse("crawl-points", args=[document.pk])).content.decode().split())
+
+
+def counted(point: CrawlPoint, pages: int = 0, errors: int = 0) -> dict[str, Any]:
+    """What an excursion counts for one crawl point."""
+    return {"pages": pages, "failed": errors, "tallies": {"point": {str(point.pk): {"pages": pages, "errors": errors}}}}
 
 
 def finding(excursion: Excursion) -> Finding:
@@ -113,3 +122,76 @@ def test_one_crawl_point_or_the_whole_document_is_taken_to_the_launch_form(
     assert browser.post(door).url == reverse("launch") + f"?doc={document.pk}"
     form = text_of(browser.post(door, {"point": point.pk}, follow=True))
     assert point.url.removeprefix("https://example.gov/") in form and "One crawl point" in form
+
+
+def test_a_run_of_a_part_says_nothing_of_the_whole_document(
+    signed_in: SignedIn, editor: Any, document: Document, point: CrawlPoint, crawled: Crawled
+) -> None:
+    """One crawl point, or the pages that failed: the panel, the Navigator and the In Tray show the whole run before."""
+    for pages in (410, 412):
+        crawled(document, **counted(point, pages=pages, errors=3))
+    part = crawled(document, part="failed", **counted(point, errors=2))
+    browser = signed_in(editor)
+    page = panel(browser, document)
+    assert "412 pages" in page and "Failing" not in page and "in the last 2 runs" in page
+    assert f"/crawls/{part.run_id}/" not in page
+    for list_of_documents in ("/documents/", "/", "/reports/coverage/"):
+        page = " ".join(browser.get(list_of_documents).content.decode().split())
+        assert ">412<" in page and "in the last 2 runs" in page, list_of_documents
+    assert f"/crawls/{part.run_id}/" in browser.get(reverse("document-runs", args=[document.pk])).content.decode()
+
+
+def test_a_crawl_point_that_sat_out_the_newest_run_shows_the_run_that_met_it(
+    signed_in: SignedIn, editor: Any, document: Document, point: CrawlPoint, protected: CrawlPoint, crawled: Crawled
+) -> None:
+    met = crawled(document, days=9, **counted(point, errors=4))
+    crawled(document, days=1, **counted(protected, pages=7))
+    browser = signed_in(editor)
+    page = panel(browser, document)
+    assert "Failing" in page and "4 errors" in page and "9 days ago" in page
+    assert f"/crawls/{met.run_id}/errors/" in page
+    assert "9 days ago" in page and point.url.removeprefix("https://example.gov") in page
+    line = b"".join(browser.get(reverse("crawl-points-export", args=[document.pk])).streaming_content).decode()
+    (row,) = (one for one in csv.DictReader(line.lstrip("\ufeff").splitlines()) if one["url"] == point.url)
+    assert (row["pages"], row["errors"]) == ("0", "4")
+    assert row["last_crawl"].startswith(f"{met.finished_at:%Y-%m-%d}")
+    listed = browser.get("/crawl-points/", {"state": "failing"}).content.decode()
+    assert "1 crawl point<" in listed and f'value="{point.pk}"' in listed
+
+
+def test_a_failing_crawl_point_says_why(
+    signed_in: SignedIn, editor: Any, document: Document, point: CrawlPoint, crawled: Crawled
+) -> None:
+    for runs, words in ((1, "password refused, <time"), (2, "failed in 2 runs: password refused")):
+        one = crawled(document, **counted(point, errors=1))
+        LedgerEntry.objects.create(
+            excursion=one, doc_id=document.pk, url=point.url, url_key=digest_of(point.url), outcome="failed",
+            reason="auth_failed", depth=0, at=one.finished_at,
+        )  # fmt: skip
+        assert words in panel(signed_in(editor), document), runs
+        assert words in " ".join(signed_in(editor).get("/crawl-points/").content.decode().split())
+
+
+def test_every_command_is_there_and_explains_itself_when_it_is_impossible_now(
+    signed_in: SignedIn, editor: Any, administrator: Any, document: Document, point: CrawlPoint
+) -> None:
+    services.set_active([point], False)
+    assert "Request crawl</a>" in panel(signed_in(editor), document)
+    assert "Launch crawl</button>" in panel(signed_in(administrator), document)
+    services.delete_crawl_point(point)
+    page = signed_in(editor).get(reverse("crawl-points", args=[document.pk]), {"show": "deleted"}).content.decode()
+    for command in ("Update</button>", "Delete</button>", "Test a URL</a>", "Preview</button>", "Activate</button>"):
+        assert command in page, command
+
+
+def test_the_head_and_the_list_tell_of_exclude_urls_and_who_added_them(
+    signed_in: SignedIn, editor: Any, document: Document, point: CrawlPoint
+) -> None:
+    assert "<li>no exclude URLs</li>" in panel(signed_in(editor), document)
+    with acting_as("anna"):
+        exclude = services.add_exclude_url(document, "https://example.gov/print/*")
+    with acting_as("bert"):
+        services.delete_exclude_url(exclude)
+        services.restore_exclude_url(exclude)
+    page = panel(signed_in(editor), document)
+    assert "no exclude URLs</li>" not in page and 'data-th="Added">anna, <time' in page

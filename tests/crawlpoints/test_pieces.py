@@ -72,6 +72,7 @@ def test_an_address_is_text_and_never_markup(hostile: str) -> None:
 def test_a_root_on_the_same_site_is_short_with_the_full_text_for_screen_readers() -> None:
     made = pieces.short_root("https://a.org/b/", "https://a.org/b/c")
     assert '<span class="vh">https://a.org/b/</span>' in made and "same site" in made
+    assert 'tabindex="0"' in made and '<span class="whole url" aria-hidden="true">https:/' in made
     assert "same site" not in pieces.short_root("https://a.org.evil/", "https://a.org/")
 
 

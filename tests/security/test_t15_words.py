@@ -66,6 +66,7 @@ def test_t35_what_people_write_is_shown_as_they_wrote_it(
     signed_in: Any, editor: Any, administrator: Any, document: Document
 ) -> None:
     words = "{{7*7}} {% debug %} {0.__class__}"
+    services.add_crawl_point(document, {"url": "https://ex.gov/a/", "root": "https://ex.gov/a/"})
     signed_in(editor).post(f"/documents/{document.pk}/request-crawl/", {"note": words})
     assert CrawlRequest.objects.get().note == words
     assert words in signed_in(administrator).get("/").content.decode()

@@ -127,17 +127,18 @@ def url_parts(url: str, shared: str | None = None) -> SafeString:
 
 @register.simple_tag
 def short_root(root: str, url: str) -> SafeString:
-    """A root string beside its URL: "same site /measures/" with the full text for screen readers."""
+    """A root string beside its URL: "same site /measures/", with the full text for screen readers and on focus."""
     length = _origin_length(url)
     if not length or not root.startswith(url[:length]) or root[length : length + 1] not in {"", "/"}:
         return format_html('<span class="url">{}</span>', url_parts(root))
     return format_html(
-        '<span class="vh">{}</span><span class="{}" aria-hidden="true" title="{}"><span class="muted">same site</span>'
-        " {}</span>",
+        '<span class="short" tabindex="0" title="{}"><span class="vh">{}</span><span class="{}" aria-hidden="true">'
+        '<span class="muted">same site</span> {}</span><span class="whole url" aria-hidden="true">{}</span></span>',
+        root,
         root,
         "nowrap" if len(root) - length <= SHORT else "url",
-        root,
         _breakable(root[length:] or "/"),
+        _breakable(root),
     )
 
 
@@ -188,6 +189,17 @@ def clock(moment: datetime | None) -> SafeString:
         return NOTHING
     local = timezone.localtime(moment)
     return _time(moment, f"{local:%H:%M}") if local.date() == timezone.localdate() else when(moment)
+
+
+@register.simple_tag
+def on_day(moment: datetime | None) -> SafeString:
+    """today at 17:42, yesterday at 17:42, on 12 Nov 2026 at 17:42: in sentences."""
+    if moment is None:
+        return NOTHING
+    local = timezone.localtime(moment)
+    days = (timezone.localdate() - local.date()).days
+    word = {0: "today", 1: "yesterday"}.get(days, f"on {date_words(moment)}")
+    return _time(moment, f"{word} at {local:%H:%M}")
 
 
 @register.simple_tag

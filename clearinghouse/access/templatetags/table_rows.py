@@ -10,6 +10,9 @@ from typing import Any
 from django import template
 from django.utils.html import format_html, format_html_join, strip_tags
 from django.utils.safestring import SafeString, mark_safe
+from django_tables2.utils import AttributeDict
+
+from .pieces import NOTHING
 
 register = template.Library()
 
@@ -20,17 +23,22 @@ def table_rows(table: Any) -> SafeString:
     columns = [(*_frame(column), _painter(table, column)) for column in table.columns]
     rows = []
     for row in table.paginated_rows:
-        cells = format_html_join("", "{}{}{}", ((start, paint(row.record), end) for start, end, paint in columns))
-        rows.append((row.attrs.as_html(), cells))
+        painted = ((start, empty, paint(row.record), end) for start, empty, end, paint in columns)
+        cells = ((empty if shown is NOTHING else start, shown, end) for start, empty, shown, end in painted)
+        rows.append((row.attrs.as_html(), format_html_join("", "{}{}{}", cells)))
     return format_html_join("\n", '<tr role="row" {}>{}</tr>', rows)
 
 
-def _frame(column: Any) -> tuple[SafeString, SafeString]:
+def _frame(column: Any) -> tuple[SafeString, SafeString, SafeString]:
+    """Before the content, before an empty content (left out where a row is a card), and after it."""
     attrs = column.attrs["td"]
     if attrs.get("scope"):
-        return format_html('<th role="rowheader" {}>', attrs.as_html()), mark_safe("</th>")
+        start = format_html('<th role="rowheader" {}>', attrs.as_html())
+        return start, start, mark_safe("</th>")
     label = "" if "data-th" in attrs else format_html(' data-th="{}"', strip_tags(column.header))
-    return format_html('<td role="cell"{} {}>', label, attrs.as_html()), mark_safe("</td>")
+    empty = AttributeDict(attrs | {"class": f"{attrs.get('class') or ''} na".strip()})
+    starts = [format_html('<td role="cell"{} {}>', label, one.as_html()) for one in (attrs, empty)]
+    return starts[0], starts[1], mark_safe("</td>")
 
 
 def _painter(table: Any, column: Any) -> Callable[[Any], Any]:

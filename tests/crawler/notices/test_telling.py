@@ -18,11 +18,13 @@ from crawler.findings.diagnosis import diagnose_due
 from crawler.instances import Watch, register
 from crawler.models import Delivery, Event, Excursion, Instance, Mark, Notice, Run, Webhook, WebhookCall, Wish
 from crawler.values import Snapshot
+from crawlpoints import services
 from tests.crawler.screens.rows import Maker, fill, make_run
 from tests.sites.mail import Server, mail_server
 from tests.sites.receiver import Receiver, receiver
 
 pytestmark = pytest.mark.django_db(databases=["default", "webcrawl", "primary", "backup"])
+POINT = {"url": "https://ex.gov/a/", "root": "https://ex.gov/a/"}
 
 
 @pytest.fixture
@@ -103,6 +105,7 @@ def test_the_page_limit_is_told_the_first_time_only(document: Document, editor: 
 
 
 def test_requests_and_answers_are_told(document: Document, editor: Any, administrator: Any) -> None:
+    services.add_crawl_point(document, POINT)
     request = asking.ask(document, "editor", "new pages")
     look()
     assert "request" in of(administrator) and of(editor) == []
@@ -254,6 +257,7 @@ def test_a_mail_server_that_refuses_is_tried_again_later_and_not_for_ever(
 def test_a_title_cannot_write_mail_headers(
     post_office: Server, document: Document, editor: Any, administrator: Any
 ) -> None:
+    services.add_crawl_point(document, POINT)
     asking.ask(document, "editor", "x\r\nBcc: everybody@clearinghouse.example")
     administrator.email = "a@clearinghouse.example"
     administrator.save()

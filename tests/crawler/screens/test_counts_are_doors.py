@@ -94,6 +94,18 @@ def rows_behind(page: Any, path: str) -> int:
     return rows_in(page)
 
 
+def test_the_numbers_of_a_run_that_moves_are_doors_in_every_list(
+    signed_in: SignedIn, administrator: Any, document: Document, run: Run
+) -> None:
+    """The list of all runs, the In Tray, and the block Running now of the document."""
+    browser = signed_in(administrator)
+    for here in ("/crawls/", "/", f"/documents/{document.pk}/crawl-points/"):
+        found = [door for door in doors(html.fromstring(browser.get(here).content)) if f"/crawls/{run.pk}/" in door[0]]
+        assert [href for href, _ in found if "outcome=redirected" in href and "outcome=queued" in href], here
+        for href, count in found:
+            assert rows_behind(open_door(browser, here, href), href) == count, (here, href)
+
+
 def test_each_depth_opens_what_was_taken_from_the_queue_at_that_depth(
     signed_in: SignedIn, administrator: Any, run: Run
 ) -> None:

@@ -1,5 +1,6 @@
 """Hosts, errors in groups, changes, the tree, settings compared: what each tab says."""
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -274,3 +275,12 @@ def test_a_host_can_be_added_or_excluded_where_one_document_is_meant(
     assert doors[1].endswith("?pattern=https%3A%2F%2Fcdn.example.net%2F*")
     assert len(html.fromstring(signed_in(reader).get(here).content).xpath("//tbody/tr[2]//td[@class='acts']/a")) == 1
     assert "Add as crawl point" not in text_of(signed_in(editor).get(f"/crawls/{run.pk}/hosts/"))
+
+
+def test_every_tab_of_a_run_that_goes_on_has_its_percent_in_the_title(
+    signed_in: SignedIn, administrator: Any, run: Run
+) -> None:
+    browser = signed_in(administrator)
+    for tab in ("", "urls/", "errors/", "log/", "settings/"):
+        title = browser.get(f"/crawls/{run.pk}/{tab}").content.decode().partition("<title>")[2].partition("<")[0]
+        assert re.match(r"\(\d+%\) ", title) and f"Run {run.pk}" in title, tab

@@ -9,6 +9,7 @@ from django.test import Client
 
 from clearinghouse.library.models import Document
 from crawler import asking
+from crawlpoints import services
 
 from .test_tray import limited_run
 
@@ -21,6 +22,11 @@ def _nothing_known() -> Iterator[None]:
     cache.clear()
     yield
     cache.clear()
+
+
+@pytest.fixture(autouse=True)
+def _something_to_crawl(document: Document) -> None:
+    services.add_crawl_point(document, {"url": "https://ex.gov/a/", "root": "https://ex.gov/a/"})
 
 
 def number(browser: Client, path: str) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -16,7 +17,7 @@ from clearinghouse.library import services as library
 from clearinghouse.library.models import Document
 from crawler import asking, notices
 from crawler.findings.diagnosis import diagnose_due
-from crawler.models import CrawlRequest, Delivery, Finding, Mark, Run, TaskClaim, Webhook, Wish
+from crawler.models import CrawlRequest, Delivery, Finding, Mark, Notice, Run, TaskClaim, Webhook, Wish
 from crawler.values import Snapshot
 from crawlpoints import services
 from tests.crawler.screens.rows import Maker, fill, make_run
@@ -61,8 +62,12 @@ def page(browser: Client, path: str = "/") -> str:
 def test_nothing_needs_you(signed_in: SignedIn, editor: Any, document: Document) -> None:
     text = page(signed_in(editor))
     assert "Nothing needs you." in text and "1 document is assigned to you" in text and ">Tasks" not in text
-    make_run(document, state="finished", queued=0)
-    assert "finished on" in page(signed_in(editor))
+    run = make_run(document, state="finished", queued=0)
+    ends = {0: "finished <time", 1: ">yesterday at ", 3: f">on {timezone.now() - timedelta(days=3):%-d %b %Y} at "}
+    for days, words in ends.items():
+        Run.objects.filter(pk=run.pk).update(finished_at=timezone.now() - timedelta(days=days))
+        Run.objects.exclude(pk=run.pk).delete()
+        assert words in page(signed_in(editor))
 
 
 def test_a_finding_is_a_task_of_who_may_change_the_document(
@@ -123,6 +128,7 @@ def test_a_crawl_is_requested_once_and_launched(
     assert request.state == "launched"
 
 
+@pytest.mark.usefixtures("point")
 def test_a_request_is_declined_with_a_reason_and_may_be_made_again(
     signed_in: SignedIn, editor: Any, administrator: Any, document: Document
 ) -> None:
@@ -135,14 +141,18 @@ def test_a_request_is_declined_with_a_reason_and_may_be_made_again(
     assert asking.ask(document, "editor").pk != request.pk
 
 
-def test_a_request_that_cannot_be_launched_stays(signed_in: SignedIn, administrator: Any, document: Document) -> None:
+def test_a_request_that_cannot_be_launched_stays(
+    signed_in: SignedIn, administrator: Any, document: Document, point: Any
+) -> None:
     request = asking.ask(document, "editor")
+    services.set_active([point], False)
     answer = signed_in(administrator).post(f"/requests/{request.pk}/answer/", {"do": "launch"}, follow=True)
     assert "The request is as it was" in answer.content.decode()
     request.refresh_from_db()
     assert request.state == "waiting" and not Run.objects.exists()
 
 
+@pytest.mark.usefixtures("point")
 def test_who_may_request_and_who_may_answer(
     client: Client, signed_in: SignedIn, editor: Any, reader: Any, stranger: Any, administrator: Any, document: Document
 ) -> None:
@@ -218,6 +228,7 @@ def test_the_house_is_shown_to_administrators_only(signed_in: SignedIn, editor: 
         assert word in text and word not in page(signed_in(editor))
 
 
+@pytest.mark.usefixtures("point")
 def test_more_tasks_ask_no_more_queries(
     signed_in: SignedIn, administrator: Any, project: Any, document: Document
 ) -> None:
@@ -238,6 +249,66 @@ def test_more_tasks_ask_no_more_queries(
     for number in range(5):
         other = library.add_document(f"Document {number}", project=project.name)
         limited_run(other)
+        url = f"https://ex.gov/{number}/"
+        services.add_crawl_point(other, {"url": url, "root": url})
         asking.ask(other, "editor")
     tell()
     assert queries() == before <= 30
+
+
+def test_nothing_is_requested_where_nothing_would_be_crawled(
+    signed_in: SignedIn, editor: Any, document: Document, point: Any
+) -> None:
+    services.set_active([point], False)
+    path = f"/documents/{document.pk}/request-crawl/"
+    text = page(signed_in(editor), path)
+    assert "This document has no active crawl point, so there is nothing to crawl." in text
+    assert "Request crawl</button>" not in text
+    answer = signed_in(editor).post(path, {"note": "please"}, follow=True)
+    assert "This document has no active crawl point" in answer.content.decode()
+    assert not CrawlRequest.objects.exists()
+
+
+@pytest.mark.usefixtures("point")
+def test_a_request_says_when_and_who_answers_can_open_the_launch_form(
+    signed_in: SignedIn, editor: Any, administrator: Any, document: Document
+) -> None:
+    wish = {"when": "every Sunday night", "note": "It changes each week"}
+    signed_in(editor).post(f"/documents/{document.pk}/request-crawl/", wish)
+    text = page(signed_in(administrator))
+    assert "Crawl requested by editor: wished every Sunday night. It changes each week" in text
+    assert f'href="/crawls/launch/?doc={document.pk}">Open' in text
+
+
+def test_running_now_counts_what_runs_and_leads_to_what_waits(
+    signed_in: SignedIn, administrator: Any, project: Any
+) -> None:
+    documents = [library.add_document(f"Document {number}", project=project.name) for number in range(12)]
+    for one in documents[:10]:
+        make_run(one)
+    for one in documents[10:]:
+        make_run(one, state="waiting")
+    text = page(signed_in(administrator))
+    assert '<a class="count" href="/crawls/">10</a>' in text and '?tab=waiting">2 crawls waiting</a>' in text
+    assert ">Waiting<" not in text.partition('id="now-h"')[2].partition("</section>")[0]
+
+
+def test_my_documents_lead_to_all_of_them(signed_in: SignedIn, editor: Any, project: Any, document: Document) -> None:
+    for number in range(24):
+        library.assign(library.add_document(f"Document {number}", project=project.name), editor)
+    text = page(signed_in(editor))
+    assert '<a class="count" href="/documents/?view=mine">25</a>' in text and "25 documents are assigned" in text
+
+
+def test_older_notifications_are_found_page_by_page(signed_in: SignedIn, editor: Any) -> None:
+    at = timezone.now()
+    for number in range(60):
+        notice = Notice.objects.create(
+            key=f"k{number}", event="request", at=at - timedelta(minutes=number), sentence=f"Notice no. {number}."
+        )
+        Delivery.objects.create(notice=notice, person_id=editor.pk, because="you asked")
+    browser = signed_in(editor)
+    text = page(browser)
+    assert "Notice no. 49." in text and "Notice no. 50." not in text and 'href="?told=all#told-h"' in text
+    text = page(browser, "/?told=all&page=2")
+    assert "Notice no. 59." in text and "Notice no. 49." not in text and "51–60 of 60 notifications" in text
