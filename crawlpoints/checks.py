@@ -101,9 +101,10 @@ def check_point(entries: Mapping[str, Any], around: Around) -> dict[str, Any]:
     _check_options(clean, found)
     lines = entries.get("excludes")
     if lines is not None:
-        clean["excludes"] = _check_lines(exclude_lines(lines), clean, found)
+        _check_lines(numbered_lines(lines), clean, found)
+        clean["excludes"] = exclude_lines(lines)
     else:
-        _check_lines(list(around.excludes), clean, found)
+        _check_lines(numbered_lines(around.excludes), clean, found)
     if found.errors:
         raise Invalid(found.errors, found.fixes, found.twin)
     return clean
@@ -130,9 +131,14 @@ def check_exclude(pattern: str, points: Sequence[Neighbour], existing: Sequence[
 
 
 def exclude_lines(text: str | Sequence[str]) -> list[str]:
-    """Lines of the text area, trimmed, each once, in order; line numbers in messages count these."""
+    """Lines of the text area, trimmed, each once, in order."""
+    return list(dict.fromkeys(line for _, line in numbered_lines(text)))
+
+
+def numbered_lines(text: str | Sequence[str]) -> list[tuple[int, str]]:
+    """The lines that hold something, numbered as the eye counts them: empty ones and repetitions count, too."""
     lines = text.splitlines() if isinstance(text, str) else list(text)
-    return list(dict.fromkeys(line.strip() for line in lines if line.strip()))
+    return [(number, line.strip()) for number, line in enumerate(lines, start=1) if line.strip()]
 
 
 def suggested_root(url: str) -> str:
@@ -349,9 +355,9 @@ def _check_options(clean: dict[str, Any], found: _Findings) -> None:
 # ---- exclude URLs ----
 
 
-def _check_lines(lines: list[str], clean: dict[str, Any], found: _Findings) -> list[str]:
+def _check_lines(lines: list[tuple[int, str]], clean: dict[str, Any], found: _Findings) -> None:
     readable = "url" not in found.errors and "root" not in found.errors
-    for number, line in enumerate(lines, start=1):
+    for number, line in lines:
         if message := _pattern_message(line, f"Line {number}"):
             found.add("excludes", message)
         elif readable and _excludes_all(line, clean["root"]):
@@ -359,7 +365,6 @@ def _check_lines(lines: list[str], clean: dict[str, Any], found: _Findings) -> l
         elif readable and _excludes_point(line, clean["url"], clean["root"]):
             message = f"Line {number} excludes this crawl point's own URL, so nothing would be crawled"
             found.add("excludes", message)
-    return lines
 
 
 def _pattern_message(line: str, what: str = "This") -> str:

@@ -55,7 +55,10 @@ def edit(request: HttpRequest, doc_id: int, point_id: int) -> HttpResponse:
         raise Http404("No such crawl point")
     if request.method == "POST":
         return _post(request, document, point)
-    return _show(request, document, point, PointForm(initial=initial_of(point, patterns_of(document))))
+    initial = initial_of(point, patterns_of(document))
+    if asked := request.GET.get("root", "").strip()[:2048]:
+        initial["root"] = asked
+    return _show(request, document, point, PointForm(initial=initial))
 
 
 def _post(request: HttpRequest, document: Document, point: CrawlPoint | None) -> HttpResponse:

@@ -62,7 +62,7 @@ MESSAGES = [
     ("append", {"append": "#top"}, "Append text cannot contain #"),
     ("ignore_robots_reason", {"ignore_robots": "on"}, "Enter the reason for ignoring robots.txt"),
     ("excludes", {"excludes": "https://example.gov/a\n\nhttps://example.gov/b\nmeasures"},
-     'Line 3 is not an address: "measures"'),
+     'Line 4 is not an address: "measures"'),
     ("excludes", {"excludes": "https://example.gov/a\nhttps://example.gov/measures/index.html"},
      "Line 2 excludes this crawl point's own URL, so nothing would be crawled"),
     ("excludes", {"excludes": "regex:index"},

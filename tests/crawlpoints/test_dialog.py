@@ -179,7 +179,7 @@ def test_a_password_removed_or_lost_is_said(browser: Any, document: Document, pr
 
 def test_the_tester_uses_the_entries_as_they_are(browser: Any, new: str, entries: dict[str, str]) -> None:
     asked = entries | {"do": "test", "test": "https://example.gov/list/7.html"}
-    assert "Yes, if a page within the depth limit links to it" in text_of(browser.post(new, asked))
+    assert "Yes, at depth 2 at most" in text_of(browser.post(new, asked))
     asked |= {"excludes": "https://example.gov/list/7*"}
     assert "No, because it matches an exclude URL" in text_of(browser.post(new, asked))
     assert not CrawlPoint.everything.exists()
@@ -334,4 +334,4 @@ def test_the_answer_can_be_copied_as_text(browser: Any, new: str, entries: dict[
     assert text and "Copy this answer" in page
     lines = text[1].strip().splitlines()
     assert lines[0].startswith("https://example.gov/other/: No, because it does not begin with the root string")
-    assert "Stop: Does not begin with the root string: character 21 is o, not l" in lines
+    assert "Stop: Does not begin with the root string of this crawl point: character 21 is o, not l" in lines
