@@ -85,7 +85,7 @@ def test_saving_leads_back_to_the_panel_with_the_new_row(
 def test_save_and_add_another_leads_to_an_empty_dialog(browser: Any, new: str, entries: dict[str, str]) -> None:
     answer = browser.post(new, entries | {"do": "again"}, follow=True)
     assert answer.request["PATH_INFO"] == new
-    assert "Saved crawl point https://example.gov/list/index.html." in text_of(answer)
+    assert "Saved crawl point https://example.gov/list/index.html" in text_of(answer)
 
 
 def test_cautions_are_listed_after_saving_with_their_repair(
@@ -266,13 +266,21 @@ def test_a_password_typed_before_a_conflict_is_asked_for_again_not_shown(
     assert "typed-9S" not in page and "Enter it again" in page
 
 
-def test_a_crawl_point_deleted_meanwhile_does_not_exist_any_more(
-    browser: Any, document: Document, point: CrawlPoint
+def test_the_entries_for_a_crawl_point_deleted_meanwhile_stay(
+    browser: Any, new: str, document: Document, point: CrawlPoint
 ) -> None:
     url = edit(document, point)
     mine = filled(browser.get(url))
-    services.delete_crawl_point(CrawlPoint.objects.get(pk=point.pk))
-    assert browser.post(url, mine | {"do": "save"}).status_code == 404
+    with acting_as("ann"):
+        services.delete_crawl_point(CrawlPoint.objects.get(pk=point.pk))
+    answer = browser.post(url, mine | {"note": "keep me", "do": "save"})
+    page = text_of(answer)
+    assert answer.status_code == 409 and "keep me" in page
+    assert "ann deleted this crawl point meanwhile; restore it under Show deleted" in page
+    assert f'action="{new}"' in page and "?show=deleted" in page
+    assert browser.post(new, filled(answer) | {"do": "save"}).status_code == 302
+    assert queries.points_of(document).get().note == "keep me"
+    assert browser.get(url).status_code == 404
 
 
 @pytest.fixture

@@ -178,6 +178,19 @@ def test_a_sign_in_is_tried_with_the_password_typed(
     assert password not in shown or password == "wrong"
 
 
+@pytest.mark.parametrize("kind", ["1", "2", "3"])
+def test_a_redirect_does_not_prove_a_password(
+    kind: str, browser: Any, document: Document, site: Site, entries: Any
+) -> None:
+    sent = entries | {
+        "url": site.url("/a/moved"), "root": site.url("/a/"), "auth_type": kind, "login": "me", "password": "canary-7Q",
+        "do": "sign_in",
+    }  # fmt: skip
+    answer = browser.post(reverse("crawl-point-new", args=[document.pk]), sent)
+    assert not answer.context["tried"].good
+    assert "The page redirects to /a/b.html; the password was not tested there" in text_of(answer)
+
+
 # ---- preview ----
 
 
