@@ -5,6 +5,7 @@ Called by: the command explain, the tester, every Why?.
 """
 
 import time
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from clearinghouse.addresses import Refusal
@@ -57,11 +58,17 @@ def explain(snapshot: Snapshot, url: str, found_on: str = "", robots: Verdict | 
             "trace": trace}  # fmt: skip
 
 
-def because(reason: str) -> str:
-    """Why not, behind "because". What stops an address before a crawl is that no crawl point is active at all."""
-    if reason == "point_deactivated":
-        return NO_POINT
-    return REASONS[reason].because if reason in REASONS else "it is refused"
+def sentence_of(answer: Mapping[str, Any]) -> str:
+    """The answer in words."""
+    depth, reason = answer["depth"], answer["reason"]
+    if answer["verdict"] == NO:
+        # What stops an address before a crawl is never a crawl point deactivated meanwhile.
+        return f"No, because {NO_POINT if reason == 'point_deactivated' else REASONS[reason].because}"
+    if depth:
+        return f"Yes, at depth {depth} at most"
+    if answer["verdict"] == YES:
+        return "Yes, at depth 0: a crawl starts there"
+    return "Only if the start page redirects to it: the depth limit is 0"
 
 
 def _reason(stop: TraceLine | None, url: str) -> str:

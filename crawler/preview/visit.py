@@ -190,7 +190,5 @@ def _label(refusal: Refusal | None) -> str:
 
 def _sentence(code: str, detail: str) -> str:
     reason = REASONS.get(code)
-    words = reason.sentence if reason else code
-    subject = "" if words.startswith(("the ", "its ", "robots", "no ")) else "It "
-    text = f"{subject}{words}"
+    text = reason.because if reason else f"it {code}"
     return text[0].upper() + text[1:] + (f": {detail}" if detail else "")

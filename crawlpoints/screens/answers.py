@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from clearinghouse.digests import digest_of
-from crawler.explain import IGNORED, because
+from crawler.explain import IGNORED, sentence_of
 from crawler.models import LedgerEntry
 from crawler.values import REASONS
 
@@ -82,7 +82,7 @@ def answer_of(
     if not line:
         empty = dict.fromkeys(("line", "url", "text", "verdict", "reason", "code"), "")
         return empty | {"sentence": "Enter an address to test", "kind": "info", "trace": [], "note": None}
-    sentence, kind = _sentence(found), "bad" if found["verdict"] == "no" else "ok"
+    sentence, kind = sentence_of(found), "bad" if found["verdict"] == "no" else "ok"
     return {
         "sentence": sentence, "kind": kind, "line": line, "url": found["url"], "verdict": found["verdict"],
         "reason": reason.label if reason else "", "code": found["reason"],
@@ -90,17 +90,6 @@ def answer_of(
         "text": "\n".join([f"{found['url']}: {sentence}.", *(_plain(step) for step in trace)]),
         "note": _known(doc_id, found["url"]) if doc_id else None,
     }  # fmt: skip
-
-
-def _sentence(found: Mapping[str, Any]) -> str:
-    depth = found["depth"]
-    if found["verdict"] == "no":
-        return f"No, because {because(found['reason'])}"
-    if found["verdict"] == "yes" and not depth:
-        return "Yes, at depth 0: a crawl starts there"
-    if not depth:
-        return "Only if the start page redirects to it: the depth limit is 0"
-    return f"Yes, at depth {depth} at most"
 
 
 def _steps(found: Mapping[str, Any], line: str, names: Names) -> list[dict[str, Any]]:

@@ -83,7 +83,8 @@ def _preview(request: HttpRequest, document: Document, point: CrawlPoint | None,
     form = PointForm(data)
     entries = form.entries()
     try:
-        check_preview(entries | {"private_address": names.private_address_of(entries["url"])})
+        private = names.private_address_of(entries["url"], point.url if point else "")
+        check_preview(entries | {"private_address": private})
     except Invalid as wrong:
         form.refuse(wrong)
         return _show(request, document, point, form, {"fixes": wrong.fixes}, status=422)

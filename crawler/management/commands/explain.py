@@ -6,10 +6,8 @@ from django.core.management.base import CommandParser
 
 from clearinghouse.commands import WRONG_USE, Command, Stop
 from clearinghouse.library.models import Document
-from crawler.explain import because, explain
+from crawler.explain import explain, sentence_of
 from crawler.intake import snapshot_of
-
-WORDS = {"yes": "Yes", "no": "No", "depends": "Yes, at depth {depth} at most"}
 
 
 class Command(Command):
@@ -28,8 +26,7 @@ class Command(Command):
             raise Stop(f"There is no document {options['doc']}.", WRONG_USE)
         snapshot = snapshot_of(document)
         answer = explain(snapshot, options["url"], options["found_on"])
-        why = f", because {because(answer['reason'])}" if answer["reason"] else ""
-        self.say(f"{WORDS[answer['verdict']].format(**answer)}{why}: {answer['url']}")
+        self.say(f"{sentence_of(answer)}: {answer['url']}")
         for line in answer["trace"]:
             self.say(f"  {line['result']:<5} {line['check']:<13} {line['detail']}")
         return answer
