@@ -331,7 +331,7 @@ def test_the_hits_of_new_exclude_lines_are_shown_before_they_are_saved(
     PageHead.objects.create(doc_id=document.pk, url_key=stored.url_key, version_id=stored.pk)
     lines = {"excludes": "*old.html\nhttps://example.gov/list/print/*", "excludes_opened": '["*old.html"]'}
     page = text_of(browser.post(new, entries | lines | {"do": "hits"}))
-    assert "<strong>1 stored page</strong> and <strong>2 waiting addresses</strong>" in page
+    assert "<strong>1 stored page</strong></a> and <strong>2 waiting addresses</strong>" in page
     assert "print/<wbr>old" in page and "<code>*old.html</code>" not in page
     assert not queries.patterns_of(document)
 

@@ -46,7 +46,7 @@ def test_hits_are_counted_over_stored_and_waiting_addresses_and_nothing_is_saved
     url = reverse("exclude-urls", args=[document.pk])
     page = text_of(browser.post(url, {"pattern": f"{BASE}print/*\nregex:nowhere\nmeasures", "do": "hits"}))
     assert "Hits among 5 known addresses" in page
-    assert "<strong>3 stored pages</strong> and <strong>1 waiting address</strong>" in page
+    assert "<strong>3 stored pages</strong></a> and <strong>1 waiting address</strong>" in page
     assert "matches none of them" in page
     assert not ExcludeUrl.objects.exists()
 
