@@ -13,7 +13,8 @@ def panel_with_a_point(visitor, house):
 
 
 def test_an_old_draft_meets_the_changes_of_a_colleague(visit, open_house):
-    page = panel_with_a_point(visit(), open_house)
+    visitor = visit()
+    page = panel_with_a_point(visitor, open_house)
     row = page.locator("table").first.locator("tbody tr").first.locator("th a")
     row.click()
     dialog = page.get_by_role("dialog")
@@ -30,8 +31,9 @@ def test_an_old_draft_meets_the_changes_of_a_colleague(visit, open_house):
     row.click()
     expect(dialog.get_by_label("Depth limit")).to_have_value("8")
     dialog.get_by_role("button", name="Restore").click()
-    dialog.get_by_role("button", name="Save crawl point").last.click()
-    expect(dialog.get_by_role("heading", level=2).first).to_have_text("Changed by somebody else")
+    with visitor.expecting(409):
+        dialog.get_by_role("button", name="Save crawl point").last.click()
+        expect(dialog.get_by_role("heading", level=2).first).to_have_text("Changed by somebody else")
     dialog.get_by_label("Their value of Depth limit: 8").check()
     dialog.get_by_role("button", name="Save my choices").click()
     expect(page.locator("#status")).to_contain_text("Saved")
@@ -42,7 +44,8 @@ def test_an_old_draft_meets_the_changes_of_a_colleague(visit, open_house):
 
 
 def test_what_follows_the_typing_hand(visit, open_house):
-    page = panel_with_a_point(visit(), open_house)
+    visitor = visit()
+    page = panel_with_a_point(visitor, open_house)
     site = open_house.site
     page.locator("table").first.locator("tbody tr").first.locator("th a").click()
     dialog = page.get_by_role("dialog")
@@ -61,7 +64,8 @@ def test_what_follows_the_typing_hand(visit, open_house):
     dialog.get_by_label("Sign-in form").check()
     dialog.get_by_label("Password", exact=True).fill("canary-7Q")
     dialog.get_by_label("Sign-in page").fill(f"{site}/about.html")
-    dialog.get_by_role("button", name="Detect the form").click()
-    expect(dialog.locator("#problems")).to_contain_text("No password field was found on that page")
+    with visitor.expecting(422):
+        dialog.get_by_role("button", name="Detect the form").click()
+        expect(dialog.locator("#problems")).to_contain_text("No password field was found on that page")
     expect(dialog.locator("#id_sign_in_url_error")).to_contain_text("No password field was found on that page")
     expect(dialog.get_by_label("Password", exact=True)).to_have_value("canary-7Q")
