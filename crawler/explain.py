@@ -5,7 +5,7 @@ Called by: the command explain, the tester, every Why?.
 """
 
 import time
-from collections.abc import Iterable
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from clearinghouse.addresses import Refusal
@@ -19,44 +19,75 @@ from .host_rows import ROBOTS_KEPT
 from .models import Excursion, Host, LedgerEntry, PageVersion
 from .policy.judge import CHECK_ORDER, Judged, Rules, TraceLine, too_deep
 from .policy.robots import Robots
-from .values import Snapshot
+from .values import REASONS, PointSettings, Snapshot
 
 YES, NO, DEPENDS = "yes", "no", "depends"
 _REASON_OF = {
     "address": "bad_address", "scheme": "scheme_not_allowed", "port": "port_not_allowed", "traps": "trap_suspected",
     "root": "outside_root", "exclude": "excluded", "nofollow": "nofollow", "depth": "too_deep",
-    "network": "address_refused", "robots": "robots_disallowed",
+    "deactivation": "point_deactivated", "network": "address_refused", "robots": "robots_disallowed",
 }  # fmt: skip
 _CHECK_OF = {reason: check for check, reason in _REASON_OF.items()} | {"too_long": "address"}
+NO_POINT = "no crawl point of this document is active"
+IGNORED = "ignored by this crawl point"
+Verdict = tuple[bool, str]  # of a robots.txt: whether it allows, and its rule
 
 
-def explain(snapshot: Snapshot, url: str, found_on: str = "") -> dict[str, Any]:
-    """{"verdict": yes, no or depends, "reason": code, "url": canonical, "depth": n, "trace": [lines]}"""
+def explain(snapshot: Snapshot, url: str, found_on: str = "", robots: Verdict | None = None) -> dict[str, Any]:
+    """{"verdict": yes, no or depends, "reason": code, "url": canonical, "depth": n, "trace": [lines]}
+
+    The depth is the one at which it would be crawled, or the highest possible one while that depends on the page
+    that links to it. `robots` is the verdict of a robots.txt read just now; otherwise the one kept counts.
+    """
     rules = Rules(snapshot)
     judged = rules.verdicts(url)
     source = _source(snapshot, rules, found_on)
     arrivals = _arrivals(rules, judged, found_on, source)
     linked = rules.verdicts(url, *_marks(source[1], rules, judged.url)) if source else judged
     best = _best(rules, judged, linked, arrivals)
-    lines = rules.trace(url, robots=_robots(rules, judged))
+    lines = _with_robots(rules.trace(url, robots=robots or _robots(rules, judged)), rules, judged)
     if not any(line.result == "stop" for line in lines):
-        lines = [_network(line, judged.url) for line in lines]
+        lines = [_network(_activity(line), judged.url) for line in lines]
     if best is not None:
         lines = _of_arrival(lines, best)
     stop = next((line for line in lines if line.result == "stop"), None)
-    refusals = [best.refusal] if best and best.refusal else judged.refusals.values()
     verdict = NO if stop else YES if best else DEPENDS
+    depth = best.depth if best else _deepest(rules, judged) if verdict == DEPENDS else None
     trace = [line._asdict() for line in lines]
-    return {"verdict": verdict, "reason": _reason(refusals, stop), "url": judged.url,
-            "depth": best.depth if best else None, "trace": trace}  # fmt: skip
+    return {"verdict": verdict, "reason": _reason(stop, judged.url), "url": judged.url, "depth": depth,
+            "trace": trace}  # fmt: skip
 
 
-def _reason(refusals: Iterable[Refusal | None], stop: TraceLine | None) -> str:
+def sentence_of(answer: Mapping[str, Any]) -> str:
+    """The answer in words."""
+    depth, reason = answer["depth"], answer["reason"]
+    if answer["verdict"] == NO:
+        # What stops an address before a crawl is never a crawl point deactivated meanwhile.
+        return f"No, because {NO_POINT if reason == 'point_deactivated' else REASONS[reason].because}"
+    if depth:
+        return f"Yes, at depth {depth} at most"
+    if answer["verdict"] == YES:
+        return "Yes, at depth 0: a crawl starts there"
+    return "Only if the start page redirects to it: the depth limit is 0"
+
+
+def _reason(stop: TraceLine | None, url: str) -> str:
     if stop is None:
         return ""
-    codes = {refusal.reason for refusal in refusals if refusal}
-    expected = _REASON_OF.get(stop.check, "")
-    return "too_long" if stop.check == "address" and "too_long" in codes else expected
+    if stop.check == "address":
+        read = parse(url)
+        return read.reason if isinstance(read, Refusal) else "bad_address"
+    return _REASON_OF.get(stop.check, "")
+
+
+def _deepest(rules: Rules, judged: Judged) -> int:
+    """The highest depth limit of the crawl points that let it in."""
+    return max((p.settings.depth for p in rules.points if judged.refusals.get(p.settings.id) is None), default=0)
+
+
+def _activity(line: TraceLine) -> TraceLine:
+    """The rules hold active crawl points only; nobody asks further when there is none."""
+    return line._replace(result="pass") if line.check == "deactivation" else line
 
 
 class Arrival(NamedTuple):
@@ -142,15 +173,27 @@ def _of_arrival(lines: list[TraceLine], arrival: Arrival) -> list[TraceLine]:
     return shown
 
 
-def _robots(rules: Rules, judged: Judged) -> tuple[bool, str] | None:
+def _robots(rules: Rules, judged: Judged) -> Verdict | None:
     """The verdict of the robots.txt kept of this site; None when it was never read or is not asked."""
-    owner = next((p.settings for p in rules.points if p.settings.id == judged.owner), None)
+    owner = _owner(rules, judged)
     if judged.address is None or owner is None or owner.ignore_robots:
         return None
     rows = Host.objects.filter(key=digest_of(judged.address.origin), robots_at__gt=time.time() - ROBOTS_KEPT)
     row = rows.first()
     robots = Robots.from_status(row.robots_status, row.robots_text.encode("latin-1", "replace")) if row else None
     return robots.allowed(judged.url) if robots else None
+
+
+def _owner(rules: Rules, judged: Judged) -> PointSettings | None:
+    return next((p.settings for p in rules.points if p.settings.id == judged.owner), None)
+
+
+def _with_robots(lines: list[TraceLine], rules: Rules, judged: Judged) -> list[TraceLine]:
+    """A crawl point that does not ask robots.txt says so; behind a stop nothing is said."""
+    owner = _owner(rules, judged)
+    if owner is None or not owner.ignore_robots or any(line.result == "stop" for line in lines):
+        return lines
+    return [line._replace(result="pass", detail=IGNORED) if line.check == "robots" else line for line in lines]
 
 
 def _network(line: TraceLine, url: str) -> TraceLine:

@@ -21,6 +21,12 @@ class Reason(NamedTuple):
     label: str  # two or three words, for chips and columns
     sentence: str  # "Not crawled, because it …"; {…} is filled from the detail
 
+    @property
+    def because(self) -> str:
+        """With its subject."""
+        own = self.sentence.startswith(("the ", "its ", "robots", "no "))
+        return self.sentence if own else f"it {self.sentence}"
+
 
 _REASONS = [
     ("bad_address", SKIPPED, "not an address", "is not an address the crawler can read"),

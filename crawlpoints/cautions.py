@@ -50,7 +50,7 @@ def _scheme(point: CrawlPoint, address: Address, root: str) -> Caution | None:
     if point.merge_schemes or root.startswith(address.scheme + ":"):
         return None
     text = "URL and root string differ in http and https; pages of the other one are outside this root string"
-    return Caution("scheme", text, "Change both to https", {"url": _https(point.url), "root": _https(root)})
+    return Caution("scheme", text, "Change both to https", to_https(point) | {"root": _https(root)})
 
 
 def _port(address: Address) -> Caution | None:
@@ -99,14 +99,20 @@ def _overlaps(root: str, neighbours: Sequence[Neighbour]) -> list[Caution]:
 def _unencrypted(point: CrawlPoint, address: Address) -> Caution | None:
     if address.scheme == "https" or point.auth_type not in {AuthType.BASIC, AuthType.FORM}:
         return None
-    values = {"url": _https(point.url), "root": _https(point.root)}
-    return Caution("unencrypted", "The password would travel unencrypted", "Change to https", values)
+    return Caution("unencrypted", "The password would travel unencrypted", "Change to https", to_https(point))
 
 
 def _no_password(point: CrawlPoint) -> Caution | None:
     if not point.auth_type or point.password:
         return None
     return Caution("no_password", "No password is saved, so the site will refuse. Enter it with Update")
+
+
+def to_https(point: CrawlPoint) -> dict[str, str]:
+    """Everything of a crawl point that must change together."""
+    values = {"url": _https(point.url), "root": _https(point.root)}
+    form = point.auth_type == AuthType.FORM and point.sign_in_url
+    return values | {"sign_in_url": _https(point.sign_in_url)} if form else values
 
 
 def _https(url: str) -> str:

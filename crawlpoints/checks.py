@@ -1,21 +1,20 @@
 """Owns: whether the entries for a crawl point or an exclude URL may be saved, in the words people read.
 
-Does not: touch a database or a network. Called by: crawlpoints.services, and nobody else.
+Does not: touch a database or a network. Called by: crawlpoints.services, and the dialog before a preview.
 """
 
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from ipaddress import ip_address, ip_network
 from typing import Any
 
 from clearinghouse.addresses import MAX_LENGTH, Address, Refusal
-from clearinghouse.addresses.networks import address_allowed
 from clearinghouse.addresses.parse import has_userinfo, parse
-from clearinghouse.addresses.patterns import compile_exclude
+from clearinghouse.addresses.patterns import can_match, compile_exclude
 from clearinghouse.addresses.roots import begins_with, canonical_root, folder_of
 
 from .models import AuthType
+from .typed_urls import network_message, refused, suggested_url, url_message
 
 MAX_DEPTH = 999
 MAX_PAGES = 2_147_483_647
@@ -36,8 +35,6 @@ SWITCHES = (
     "active", "accept_bad_certificate", "merge_schemes", "ignore_query",
     "drop_sessions", "obey_nofollow", "stop_traps", "ignore_robots",
 )  # fmt: skip
-_SCHEME = re.compile(r"([a-z][a-z0-9+.-]*):(?=//|[^0-9/])", re.IGNORECASE)
-_HOST_FIRST = re.compile(r"(?:[\w-]+\.)+[\w-]{2,}(?::\d+)?(?:[/?#].*)?|localhost(?::\d+)?(?:/.*)?", re.IGNORECASE)
 _SITE = re.compile(r"https?://[^/?#\s]+", re.IGNORECASE)
 
 
@@ -101,12 +98,27 @@ def check_point(entries: Mapping[str, Any], around: Around) -> dict[str, Any]:
     _check_options(clean, found)
     lines = entries.get("excludes")
     if lines is not None:
-        clean["excludes"] = _check_lines(exclude_lines(lines), clean, found)
+        _check_lines(numbered_lines(lines), clean, found)
+        clean["excludes"] = exclude_lines(lines)
     else:
-        _check_lines(list(around.excludes), clean, found)
+        _check_lines(numbered_lines(around.excludes), clean, found)
     if found.errors:
         raise Invalid(found.errors, found.fixes, found.twin)
     return clean
+
+
+def check_preview(entries: Mapping[str, Any]) -> None:
+    """Invalid when there is nothing a preview could look at: URL, root string, limits and exclude URLs."""
+    found = _Findings()
+    clean: dict[str, Any] = {name: str(entries.get(name) or "").strip() for name in ("url", "root")}
+    clean["merge_schemes"] = _ticked(entries.get("merge_schemes"))
+    address = _check_url(clean, str(entries.get("private_address") or ""), found)
+    _check_root(clean, address, found)
+    _depth(entries.get("depth"), found)
+    _max_pages(entries.get("max_pages"), found)
+    _check_lines(numbered_lines(entries.get("excludes") or ""), clean, found)
+    if found.errors:
+        raise Invalid(found.errors, found.fixes)
 
 
 def check_exclude(pattern: str, points: Sequence[Neighbour], existing: Sequence[str] = ()) -> str:
@@ -130,9 +142,14 @@ def check_exclude(pattern: str, points: Sequence[Neighbour], existing: Sequence[
 
 
 def exclude_lines(text: str | Sequence[str]) -> list[str]:
-    """Lines of the text area, trimmed, each once, in order; line numbers in messages count these."""
+    """Lines of the text area, trimmed, each once, in order."""
+    return list(dict.fromkeys(line for _, line in numbered_lines(text)))
+
+
+def numbered_lines(text: str | Sequence[str]) -> list[tuple[int, str]]:
+    """The lines that hold something, numbered as the eye counts them: empty ones and repetitions count, too."""
     lines = text.splitlines() if isinstance(text, str) else list(text)
-    return list(dict.fromkeys(line.strip() for line in lines if line.strip()))
+    return [(number, line.strip()) for number, line in enumerate(lines, start=1) if line.strip()]
 
 
 def suggested_root(url: str) -> str:
@@ -146,72 +163,19 @@ def suggested_root(url: str) -> str:
 
 def _check_url(clean: dict[str, Any], private_address: str, found: _Findings) -> Address | None:
     text = clean["url"]
-    message, fix = _url_message(text)
+    message, fix = url_message(text)
     if message:
         found.add("url", message, fix)
         return None
     address = parse(text)
     if isinstance(address, Refusal):
-        found.add("url", f"This is not a web address the crawler can read: {_why_unreadable(text)}")
+        found.add("url", refused(address, text))
         return None
-    if message := _network_message(address, private_address):
+    if message := network_message(address, private_address):
         found.add("url", message)
         return None
     clean["url"] = address.href
     return address
-
-
-def _url_message(text: str) -> tuple[str, str]:
-    """What is wrong with the text before it is parsed, and a better URL."""
-    if not text:
-        return "Enter the URL where the crawl starts", ""
-    if len(text) > MAX_LENGTH:
-        return f"URL must be {MAX_LENGTH:,} characters or fewer. It is {len(text):,}", ""
-    if _HOST_FIRST.fullmatch(text):
-        better = suggested_url(f"https://{text}")
-        return f"URL must start with http:// or https://. Did you mean {better}?", better
-    scheme = _SCHEME.match(text)
-    if scheme is None:
-        return "URL must start with http:// or https://", ""
-    if scheme[1].lower() not in {"http", "https"}:
-        return f"{scheme[1].lower()} addresses cannot be crawled. Use http:// or https://", ""
-    if space := re.search(r"\s", text):
-        before = re.split(r"[/?#&=]", text[: space.start()])[-1]
-        return f'This is not a web address the crawler can read: there is a space after "{before}"', ""
-    if has_userinfo(text):
-        return "Take the user name and password out of the URL and use Authentication instead", ""
-    return "", ""
-
-
-def suggested_url(text: str) -> str:
-    address = parse(text)
-    return address.href if isinstance(address, Address) else text
-
-
-def _why_unreadable(text: str) -> str:
-    host, _, port = re.split(r"[/?#]", text.partition("://")[2], maxsplit=1)[0].partition(":")
-    if not host:
-        return "the host name is missing"
-    if port and not (port.isascii() and port.isdigit() and 0 < int(port) < 65536):
-        return f'"{port}" is not a port'
-    return f'"{host}" is not a host name'
-
-
-def _network_message(address: Address, private_address: str) -> str:
-    """A name is looked up by who calls, if at all: `private_address` is what it stands for, when that is refused."""
-    host = address.host.strip("[]")
-    try:
-        ip = ip_address(host)
-        what = f"The address {ip}"
-    except ValueError:
-        if not private_address:
-            return ""
-        ip = ip_address(private_address)
-        what = f"The address of {host} ({ip})"
-    if address_allowed(str(ip), address.port):
-        return ""
-    network = ip_network(f"{ip}/{24 if ip.version == 4 else 64}", strict=False)
-    return f"{what} is on a private network. The operator can allow {network} with CLEARINGHOUSE_ALLOWED_NETWORKS"
 
 
 def _check_root(clean: dict[str, Any], address: Address | None, found: _Findings) -> None:
@@ -225,12 +189,13 @@ def _check_root(clean: dict[str, Any], address: Address | None, found: _Findings
         found.add("root", "Root string must contain at least the site, like https://example.gov/", folder)
     elif has_userinfo(root):
         found.add("root", "Take the user name and password out of the root string", folder)
-    elif address and not _reaches(address.href, root, bool(clean["merge_schemes"])):
+    elif address and not reaches(address.href, root, bool(clean["merge_schemes"])):
         message = "The URL does not begin with this root string, so nothing would be crawled. Use " + folder
         found.add("root", message, folder)
 
 
-def _reaches(href: str, root: str, either_scheme: bool) -> bool:
+def reaches(href: str, root: str, either_scheme: bool) -> bool:
+    """Whether a canonical address begins with a root string, or would with the other scheme, if that counts."""
     if begins_with(href, root):
         return True
     scheme, colon, rest = href.partition(":")
@@ -316,12 +281,14 @@ def _check_sign_in(clean: dict[str, Any], password: str, around: Around, found: 
 
 
 def _check_form(clean: dict[str, Any], found: _Findings) -> None:
-    message, fix = _url_message(clean["sign_in_url"])
-    address = None if message else parse(clean["sign_in_url"])
+    message, fix = url_message(clean["sign_in_url"])
+    address = parse(clean["sign_in_url"])
     if not clean["sign_in_url"]:
         found.add("sign_in_url", "Enter the address of the sign-in page")
-    elif message or not isinstance(address, Address):
-        found.add("sign_in_url", message or "This is not a web address the crawler can read", fix)
+    elif message:
+        found.add("sign_in_url", message, fix)
+    elif isinstance(address, Refusal):
+        found.add("sign_in_url", refused(address, clean["sign_in_url"]))
     elif address.scheme == "http" and clean["url"].startswith("https:"):
         found.add("sign_in_url", "The sign-in page must use https, because the URL does")
     else:
@@ -349,9 +316,9 @@ def _check_options(clean: dict[str, Any], found: _Findings) -> None:
 # ---- exclude URLs ----
 
 
-def _check_lines(lines: list[str], clean: dict[str, Any], found: _Findings) -> list[str]:
+def _check_lines(lines: list[tuple[int, str]], clean: dict[str, Any], found: _Findings) -> None:
     readable = "url" not in found.errors and "root" not in found.errors
-    for number, line in enumerate(lines, start=1):
+    for number, line in lines:
         if message := _pattern_message(line, f"Line {number}"):
             found.add("excludes", message)
         elif readable and _excludes_all(line, clean["root"]):
@@ -359,7 +326,6 @@ def _check_lines(lines: list[str], clean: dict[str, Any], found: _Findings) -> l
         elif readable and _excludes_point(line, clean["url"], clean["root"]):
             message = f"Line {number} excludes this crawl point's own URL, so nothing would be crawled"
             found.add("excludes", message)
-    return lines
 
 
 def _pattern_message(line: str, what: str = "This") -> str:
@@ -367,7 +333,8 @@ def _pattern_message(line: str, what: str = "This") -> str:
         return f"{what} must be {MAX_LENGTH:,} characters or fewer. It is {len(line):,}"
     compiled = compile_exclude(line)
     if not isinstance(compiled, Refusal):
-        return ""
+        never = f'{what} can match no address: "{line}". Begin it with http://, https:// or *'
+        return "" if can_match(compiled) else never
     if line.startswith("regex:"):
         return f"{what} is {compiled.detail}"
     return f'{what} is not an address: "{line}"'

@@ -22,6 +22,7 @@ from .cautions import Caution, cautions_for
 from .checks import Around, Invalid
 from .models import CrawlPoint, CrawlPointLink, ExcludeUrl
 from .queries import document_of, excludes_of, neighbours_of, patterns_of
+from .typed_urls import suggested_url
 
 COLUMNS = (*checks.TEXTS, *checks.SWITCHES, "depth", "max_pages", "auth_type")
 NEW: dict[str, Any] = {
@@ -155,7 +156,7 @@ def restore_exclude_url(exclude: ExcludeUrl) -> ExcludeUrl:
 
 def point_key(document_id: int, url: str, root: str) -> str:
     """One live row per document, URL and root string, exact on every server."""
-    text = f"{document_id}\n{checks.suggested_url(url)}\n{checks.comparable_root(root)}"
+    text = f"{document_id}\n{suggested_url(url)}\n{checks.comparable_root(root)}"
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 

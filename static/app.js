@@ -110,12 +110,27 @@
     if (field.name !== "url" || !form?.elements.root) return;
     const root = form.elements.root;
     const url = field.value.trim();
-    if (root.dataset.edited || (root.value && root.value !== root.dataset.suggested)) return;
-    if (!/^https?:\/\/[^/]/i.test(url)) return;
-    const plain = url.split(/[?#]/)[0];
-    root.value = plain.indexOf("/", 8) < 0 ? `${plain}/` : plain.slice(0, plain.lastIndexOf("/") + 1);
-    root.dataset.suggested = root.value;
+    const before = folderOf(field.dataset.before ?? field.defaultValue);
+    field.dataset.before = url;
+    const follows = root.value === before || (!root.dataset.edited && !root.value);
+    if (!follows || !folderOf(url)) return;
+    root.value = folderOf(url);
     root.dispatchEvent(new Event("change", { bubbles: true }));
+  });
+
+  /** The address up to its last slash; nothing for what is no address yet. */
+  function folderOf(text) {
+    const plain = text.trim().split(/[?#]/)[0];
+    if (!/^https?:\/\/[^/]/i.test(plain)) return "";
+    return plain.indexOf("/", 8) < 0 ? `${plain}/` : plain.slice(0, plain.lastIndexOf("/") + 1);
+  }
+
+  /* ---- exclude URLs are counted while they are typed ---- */
+  document.addEventListener("input", ({ target }) => {
+    const count = target.id === "id_excludes" && document.getElementById("excludes-count");
+    if (!count) return;
+    const lines = target.value.split("\n").filter((line) => line.trim()).length;
+    count.textContent = lines === 1 ? "1 line" : `${lines} lines`;
   });
 
   /* ---- an answer to copy: opened, it is chosen and in the clipboard ---- */

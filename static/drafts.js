@@ -3,8 +3,9 @@
 
 (() => {
   const PREFIX = "draft:";
-  const LEFT_OUT = new Set(["csrfmiddlewaretoken", "password", "forget_password", "version", "opened",
-    "excludes_opened", "test", "do"]);
+  const LEFT_OUT = new Set(["csrfmiddlewaretoken", "password", "forget_password", "test", "do"]);
+  // What the entries were made from: restored with them, a colleague's newer values are met as a conflict.
+  const OPENED = new Set(["version", "opened", "excludes_opened"]);
 
   const keyOf = (form) => `${PREFIX}${document.body.dataset.person || ""}:${new URL(form.action).pathname}`;
 
@@ -34,13 +35,20 @@
       else if (field.type === "checkbox") field.checked = entries[field.name];
       else if (field.tagName !== "BUTTON") field.value = entries[field.name];
     }
-    form.elements.root && (form.elements.root.dataset.edited = "1");
+    const { url, root, excludes } = form.elements;
+    if (!url || !root) return;
+    root.dataset.edited = "1";
+    url.dataset.before = url.value;
+    url.dispatchEvent(new Event("change", { bubbles: true }));
+    excludes?.dispatchEvent(new Event("input", { bubbles: true }));
   }
+
+  const typed = (entries) => JSON.stringify(Object.entries(entries).filter(([name]) => !OPENED.has(name)));
 
   function offer(form) {
     const draft = read(form);
     if (!draft || form.querySelector(".problem") || form.querySelector("[data-draft]")) return;
-    if (JSON.stringify(draft.entries) === JSON.stringify(entriesOf(form))) return forget(form);
+    if (typed(draft.entries) === typed(entriesOf(form))) return forget(form);
     const notice = document.createElement("div");
     notice.className = "notice info";
     notice.dataset.draft = "";
@@ -64,6 +72,7 @@
     }
   }
 
+  const isConflict = (form) => form?.matches?.("form.conflict-form");
   const isDraftForm = (form) => form?.matches?.("form.point-form");
   const formIn = (root) => root.querySelector?.("form.point-form");
 
@@ -77,12 +86,17 @@
   });
   // Saved, or left on purpose for the next one: the server has it now.
   document.addEventListener("htmx:afterRequest", ({ detail }) => {
-    const form = detail.elt.closest?.("form.point-form");
+    const form = detail.elt.closest?.("form.point-form, form.conflict-form");
     if (form && detail.xhr.getResponseHeader("HX-Redirect")) forget(form);
   });
   document.addEventListener("submit", ({ target, submitter }) => {
-    if (isDraftForm(target) && !target.hasAttribute("hx-post") && ["save", "again"].includes(submitter?.value)) forget(target);
+    const ours = isDraftForm(target) || isConflict(target);
+    if (ours && !target.hasAttribute("hx-post") && ["save", "again"].includes(submitter?.value)) forget(target);
   });
+  document.addEventListener("click", ({ target }) => {
+    const form = target.closest?.("[data-forget]")?.closest("form");
+    if (form) forget(form);
+  }, true);
   document.addEventListener("htmx:afterSwap", ({ detail }) => {
     const form = detail.target?.id === "dialog" && formIn(detail.target);
     if (!form) return;

@@ -92,6 +92,17 @@ def compile_exclude(pattern: str) -> Exclude | Refusal:
     return _Wildcard(pattern, tuple(literal.split("*")))
 
 
+def can_match(exclude: Exclude) -> bool:
+    """Whether any web address could match: what stands before the first star must be able to begin one."""
+    if isinstance(exclude, _BeginsWith):
+        start = exclude.text
+    elif isinstance(exclude, _Wildcard):
+        start = exclude.pieces[0]
+    else:
+        return True
+    return any(start.startswith(scheme) or scheme.startswith(start) for scheme in ("http://", "https://"))
+
+
 def _comparable(pattern: str) -> str | None:
     """The pattern in canonical spelling, when it reads as an address; a star is an ordinary character there."""
     try:

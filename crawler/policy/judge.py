@@ -27,6 +27,7 @@ _CHECKS = {
     "depth": ("too_deep",), "deactivation": ("point_deactivated",), "run limit": ("run_limit",),
     "network": ("address_refused",), "robots": ("robots_disallowed",), "maximum": ("page_limit",),
 }  # fmt: skip
+_OF_A_POINT = frozenset({"root", "exclude", "nofollow", "depth"})  # what only a crawl point can answer
 _ASKED_LATER = {"depth", "deactivation", "run limit", "network", "robots", "maximum"}
 _RANK = {reason: rank for rank, reason in enumerate(CHECK_ORDER)}
 _DEFAULTS = PointSettings(id=0, url="", root="")  # how a URL is read that no crawl point owns
@@ -101,6 +102,8 @@ class Rules:
     ) -> list[TraceLine]:
         """Every check in order, with its result, for the crawl point that gets furthest: the explainer's answer."""
         judged = self.verdicts(url, nofollow)
+        if not self.points:
+            return _lines(_without_points(judged), self._details(judged, None, None, None), _OF_A_POINT)
         point = self._furthest(judged)
         refusal = judged.refusals.get(point.id) if point else None
         if refusal is None and point and found_depth is not None:
@@ -125,7 +128,8 @@ class Rules:
         if point is not None:
             details["root"] = point.root
         if self.excludes:
-            details["exclude"] = f"{len(self.excludes)} exclude URLs of the document"
+            count = len(self.excludes)
+            details["exclude"] = f"{count} exclude {'URL' if count == 1 else 'URLs'} of the document"
         if point is not None and depth is not None:
             details["depth"] = f"depth {depth} of {point.depth}"
         if robots is not None:
@@ -186,16 +190,24 @@ def _under(href: str, point: _Point) -> bool:
     return href.startswith((point.root, point.other_root))
 
 
-def _lines(refusal: Refusal | None, details: dict[str, str]) -> list[TraceLine]:
+def _without_points(judged: Judged) -> Refusal:
+    """Nobody asks for an address of a document without an active crawl point; the earlier checks stop it earlier."""
+    if judged.address is None:
+        read = parse(judged.url)
+        return read if isinstance(read, Refusal) else Refusal("bad_address", judged.url)
+    return _early(judged.address, None) or Refusal("point_deactivated")
+
+
+def _lines(refusal: Refusal | None, details: dict[str, str], unasked: frozenset[str] = frozenset()) -> list[TraceLine]:
     """Checks before the refusal passed, those behind it were not made; without a detail nobody asked them."""
     lines: list[TraceLine] = []
     stopped = False
     for check, reasons in _CHECKS.items():
-        if stopped or (check in _ASKED_LATER and check not in details):
-            lines.append(TraceLine(check, "idle", ""))
-        elif refusal is not None and refusal.reason in reasons:
+        if refusal is not None and refusal.reason in reasons:
             stopped = True
             lines.append(TraceLine(check, "stop", refusal.detail))
+        elif stopped or check in unasked or (check in _ASKED_LATER and check not in details):
+            lines.append(TraceLine(check, "idle", ""))
         else:
             lines.append(TraceLine(check, "pass", details.get(check, "")))
     return lines

@@ -29,7 +29,7 @@ PAGES, SECONDS = 25, 60.0
 PAUSE = 0.3  # seconds between two requests to a site, or as long as its robots.txt asks
 ONE_PAGE = 15.0
 SHOWN = 20
-WAITING_SHOWN = 100
+FOLDERS = 500  # that are told, those where most waits first
 _NO_MORE_TRIES = 99
 
 
@@ -146,7 +146,7 @@ class DryRun:
     # -- what is told -------------------------------------------------------------------------------------------
 
     def result(self, ended: str) -> dict[str, Any]:
-        waiting = [found for _, _, found in sorted(self.heap, key=lambda item: item[:2])]
+        folders = Counter(folder_of(found.url) for _, _, found in self.heap)
         depths: dict[int, list[int]] = defaultdict(lambda: [0, 0])
         for page in self.pages:
             depths[page["depth"]][0] += 1
@@ -156,13 +156,14 @@ class DryRun:
             "ended": ended,
             "stored": self.stored,
             "pages": self.pages,
-            "waiting": len(waiting),
-            "waiting_first": [found.url for found in waiting[:WAITING_SHOWN]],
+            "waiting": len(self.heap),
+            "waiting_folders": folders.most_common(FOLDERS),
+            "folders": len(folders),
             "depths": [[depth, *counts] for depth, counts in sorted(depths.items())],
             "reasons": self.reasons.most_common(),
             "outside": self.outside.most_common(SHOWN),
             "types": Counter(page["type"] for page in self.pages if page["type"]).most_common(),
-            "estimate": self.estimate(len(waiting)),
+            "estimate": self.estimate(len(self.heap)),
         }
 
     def estimate(self, waiting: int) -> str:
@@ -192,6 +193,12 @@ def carry_out(preview_id: int) -> None:
         dry.line.close()
     seconds = (timezone.now() - row.started_at).total_seconds() if row.started_at else 0.0
     rows.report(row, dry.result(ended) | {"seconds": round(seconds, 1)}, finished=True)
+
+
+def folder_of(url: str) -> str:
+    """A canonical address up to its last slash."""
+    path = url.partition("?")[0]
+    return path[: path.rfind("/") + 1]
 
 
 def _place(url: str) -> str:

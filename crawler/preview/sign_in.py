@@ -93,6 +93,9 @@ def _judge(found: SignInTest, signed: Fetched, point: PointSettings, plain: Fetc
     found.steps.append((PASS, f"With it ({name}) the page answers {signed.status}"))
     if signed.status >= 400:
         return _ended(found, f"Signing in may have worked, but the page answers {signed.status}")
+    if signed.status >= 300 and plain.status != 401:
+        place = signed.header("location")[:200]
+        return _ended(found, f"The page redirects to {place or 'another page'}; the password was not tested there")
     if plain.status < 300 and point.auth_type != AuthType.FORM:
         found.good = True
         found.verdict = "The page opens with this password, and without it, too"

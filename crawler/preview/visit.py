@@ -53,6 +53,7 @@ class Visit:
     count_in: int = 0
     count_out: int = 0
     robots_rule: str = ""
+    robots: tuple[bool, str] | None = None  # of the address asked for: whether robots.txt allows it, and its rule
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -89,7 +90,7 @@ class Visitor:
             judged = self._next(judged, fetched, found)
             if found.verdict:
                 return found
-        found.verdict = _sentence("too_many_redirects", "")
+        found.verdict, found.hops[-1].reason = _sentence("too_many_redirects", ""), "too_many_redirects"
         return found
 
     def fetch(self, judged: Judged, found: Visit) -> Fetched | None:
@@ -130,6 +131,8 @@ class Visitor:
         robots = self._line.robots(judged.address.origin)
         allowed, rule = robots.allowed(judged.url) if robots else (True, "")
         found.robots_rule = rule
+        if robots and len(found.hops) == 1:
+            found.robots = (allowed, rule)
         return None if allowed else Refusal("robots_disallowed", rule)
 
     def _key(self, judged: Judged) -> Any:
@@ -141,7 +144,7 @@ class Visitor:
         target = self.rules.verdicts(place)
         found.hops[-1].leads_to = target.url
         if any(hop.url == target.url for hop in found.hops):
-            found.verdict = _sentence("redirect_loop", "")
+            found.verdict, found.hops[-1].reason = _sentence("redirect_loop", ""), "redirect_loop"
         refusal = first_blocking(target.refusals.values())
         if refusal is not None:
             reason = {"outside_root": "redirect_outside_root", "excluded": "redirect_excluded"}
@@ -191,7 +194,5 @@ def _label(refusal: Refusal | None) -> str:
 
 def _sentence(code: str, detail: str) -> str:
     reason = REASONS.get(code)
-    words = reason.sentence if reason else code
-    subject = "" if words.startswith(("the ", "its ", "robots", "no ")) else "It "
-    text = f"{subject}{words}"
+    text = reason.because if reason else f"it {code}"
     return text[0].upper() + text[1:] + (f": {detail}" if detail else "")

@@ -1,8 +1,9 @@
 """Previews: asked for, followed while they run, and what they found."""
 
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
-from urllib.parse import urlsplit
 
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
@@ -10,13 +11,16 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
 from clearinghouse.access.policies import Action, document_or_404, may
+from clearinghouse.addresses.roots import canonical_root
 from clearinghouse.library.models import Document
+from crawlpoints.queries import patterns_of
+from crawlpoints.typed_urls import suggested_url
 
 from ..intake import snapshot_of
 from ..models import Preview
 from ..preview import rows
-from ..preview.dry_run import PAGES, SECONDS
-from ..values import REASONS, Snapshot
+from ..preview.dry_run import FOLDERS, PAGES, SECONDS, folder_of
+from ..values import REASONS, PointSettings, Snapshot
 
 SENTENCES = {
     "all": "All pages these settings reach were looked at.",
@@ -81,6 +85,8 @@ def again(request: HttpRequest, doc_id: int, preview_id: int) -> HttpResponse:
         snapshot = replace(snapshot, excludes=(*snapshot.excludes, folder))
         if entries:
             entries["excludes"] = f"{str(entries.get('excludes', '')).rstrip()}\n{folder}".lstrip()
+    if row.finished_at is None:
+        rows.stop(row)  # two of them would ask the site for the same pages at once
     fresh = rows.ask(snapshot, request.user.get_username(), entries, row.point_id)
     return redirect("preview", document.pk, fresh.pk)
 
@@ -101,6 +107,8 @@ def _context(request: HttpRequest, document: Document, row: Preview) -> dict[str
     result = row.result or {}
     pages = result.get("pages", [])
     snapshot = Snapshot.from_json(row.snapshot)
+    may_edit = may(request.user, Action.EDIT, document)
+    known = set(patterns_of(document))
     return {
         "document": document,
         "row": row,
@@ -110,11 +118,14 @@ def _context(request: HttpRequest, document: Document, row: Preview) -> dict[str
         "reasons": [(_words(code), count) for code, count in result.get("reasons", [])],
         "redirects": [page for page in pages if page["leads_to"]],
         "sign_ins": [page for page in pages if page["sign_in"]],
-        "tree": tree_of(pages, result.get("waiting_first", [])),
+        "tree": tree_of(pages, result.get("waiting_folders", []), snapshot.points),
+        "folders_left_out": max(result.get("folders", 0) - FOLDERS, 0),
         "sentence": SENTENCES.get(result.get("ended", ""), ""),
         "points": snapshot.points,
         "most": PAGES,
-        "may_edit": may(request.user, Action.EDIT, document),
+        "may_edit": may_edit,
+        # Of a preview without entries of a dialog: what was excluded here and nowhere else.
+        "new_excludes": [one for one in snapshot.excludes if one not in known] if may_edit and not row.entries else [],
         "entries": sorted(row.entries.items()),
         "live": row.finished_at is None and not (row.stop and row.started_at is None),
     }
@@ -124,16 +135,40 @@ def _words(code: str) -> str:
     return REASONS[code].label if code in REASONS else code
 
 
-def tree_of(pages: list[dict[str, Any]], waiting: list[str]) -> list[dict[str, Any]]:
-    """Folders with what was fetched and what waits in them, by name; pure."""
-    folders: dict[str, dict[str, Any]] = {}
-    for url, name in [(page["url"], "fetched") for page in pages] + [(url, "waiting") for url in waiting]:
-        folder = folder_of(url)
-        counts = folders.setdefault(folder, {"folder": folder, "pattern": f"{folder}*", "fetched": 0, "waiting": 0})
-        counts[name] += 1
-    return [folders[name] for name in sorted(folders)]
+def tree_of(
+    pages: list[dict[str, Any]], waiting: Iterable[tuple[str, int]], points: Sequence[PointSettings]
+) -> list[dict[str, Any]]:
+    """Folders by name, each below the one it is in, with what was fetched and what waits in it and below; pure.
+
+    Folders above all root strings are left out, and one that holds the URL of a crawl point cannot be excluded.
+    """
+    roots, starts = {_root_folder(point.root) for point in points}, [suggested_url(point.url) for point in points]
+    folders: dict[str, Counter[str]] = defaultdict(Counter)
+    counted = [(folder_of(page["url"]), "fetched", 1) for page in pages]
+    for folder, name, count in [*counted, *((folder, "waiting", count) for folder, count in waiting)]:
+        for one in _with_parents(folder, roots):
+            folders[one][name] += count
+    names = sorted(folders)
+    return [
+        {
+            "folder": folder, "pattern": f"{folder}*", "fetched": folders[folder]["fetched"],
+            "waiting": folders[folder]["waiting"],
+            "indent": range(sum(1 for other in names if other != folder and folder.startswith(other))),
+            "start": any(url.startswith(folder) for url in starts),
+        }
+        for folder in names
+    ]  # fmt: skip
 
 
-def folder_of(url: str) -> str:
-    parts = urlsplit(url)
-    return f"{parts.scheme}://{parts.netloc}{parts.path[: parts.path.rfind('/') + 1] or '/'}"
+def _root_folder(root: str) -> str:
+    try:
+        return folder_of(canonical_root(root))
+    except ValueError:
+        return root
+
+
+def _with_parents(folder: str, roots: set[str]) -> Iterator[str]:
+    """The folder, and those it is in, as long as they lie under a root string."""
+    yield folder
+    while (folder := folder[: folder.rstrip("/").rfind("/") + 1]) and folder.startswith(tuple(roots)):
+        yield folder

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from crawlpoints.checks import comparable_root
+
 from ..policy.judge import Rules, TraceLine
 from ..queries.ledger import Row
 from ..values import FAILED, QUEUED, REASONS, REDIRECTED, SKIPPED, Snapshot
@@ -100,7 +102,8 @@ def _stop(row: Row, line: TraceLine) -> Step:
 
 
 def compare(root: str, address: str) -> Compared | None:
-    """Where they part; None when the address does begin with the root."""
+    """Where they part, the root as it is compared; None when the address does begin with it."""
+    root = comparable_root(root)
     length = next((k for k, (a, b) in enumerate(zip(root, address)) if a != b), min(len(root), len(address)))  # noqa: B905
     if length == len(root):
         return None

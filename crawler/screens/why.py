@@ -92,9 +92,7 @@ def sentence_of(row: Row) -> str:
 
 def _not_crawled(row: Row) -> str:
     reason = REASONS.get(row.reason)
-    because = reason.sentence if reason else row.reason
-    subject = "" if because.startswith(("the ", "its ", "robots", "no ")) else "it "
-    return f"Not crawled, because {subject}{because}"
+    return f"Not crawled, because {reason.because if reason else f'it {row.reason}'}"
 
 
 def trace_of(row: Row) -> list[Step]:

@@ -1,12 +1,15 @@
 """The explainer's answer in words: the sentence first, then each check in order, then what is already known."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from clearinghouse.digests import digest_of
+from crawler.explain import IGNORED, sentence_of
 from crawler.models import LedgerEntry
 from crawler.values import REASONS
+
+from ..checks import comparable_root
 
 CHECKS = {
     "address": "Can be read", "scheme": "http or https", "port": "Port", "traps": "Endless addresses",
@@ -17,16 +20,36 @@ CHECKS = {
 _PASSED = {
     "address": "Can be read", "scheme": "Is http or https", "port": "Port allowed", "traps": "Not an endless address",
     "root": "Begins with the root string", "exclude": "Not excluded", "nofollow": "Not held back by nofollow",
-    "depth": "Within the depth limit", "network": "Network address allowed", "robots": "robots.txt allows it",
+    "depth": "Within the depth limit", "deactivation": "Crawl point active", "network": "Network address allowed",
+    "robots": "robots.txt allows it",
     "maximum": "Maximum pages not reached",
 }  # fmt: skip
 _STOPPED = {
     "address": "Cannot be read", "scheme": "Is not http or https", "port": "Port not allowed",
     "traps": "Looks endless", "exclude": "Excluded by", "nofollow": "Held back by nofollow",
-    "depth": "Beyond the depth limit", "network": "Network address not allowed", "robots": "robots.txt forbids it",
+    "depth": "Beyond the depth limit", "deactivation": "No crawl point is active",
+    "network": "Network address not allowed", "robots": "robots.txt forbids it",
 }  # fmt: skip
 _WORDS = {"pass": "Pass", "stop": "Stop", "idle": "Not reached"}
-_DEPENDS = {"depth": "Depth depends on the page that links to it"}
+# Checks that wait for something, when nothing before them stopped the address.
+_WAITING = {
+    "depth": "Depth depends on the page that links to it",
+    "run limit": "Limits of the run: decided during the crawl",
+    "network": "Network address: checked when it is fetched",
+    "robots": "robots.txt: not read yet; Fetch it now reads it",
+    "maximum": "Maximum pages: decided during the crawl",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """How people know what a check names: crawl points by number, excludes by line or place in the list."""
+
+    points: Mapping[str, str] = field(default_factory=dict)  # comparable root string: "crawl point 2"
+    excludes: Mapping[str, str] = field(default_factory=dict)  # pattern: "line 3"
+
+
+NAMELESS = Names()
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +62,8 @@ class Compared:
 
 
 def compare(root: str, address: str) -> Compared | None:
-    """Where they part; None when the address begins with the root."""
-    length = 0
+    """Where they part, the root as it is compared; None when the address begins with it."""
+    root, length = comparable_root(root), 0
     for one, other in zip(root, address, strict=False):
         if one != other:
             break
@@ -51,43 +74,55 @@ def compare(root: str, address: str) -> Compared | None:
     return Compared(length + 1, parts[0], parts[1])
 
 
-def answer_of(found: Mapping[str, Any], line: str, doc_id: int | None = None) -> dict[str, Any]:
+def answer_of(
+    found: Mapping[str, Any], line: str, doc_id: int | None = None, names: Names = NAMELESS
+) -> dict[str, Any]:
     """For the templates."""
     reason = REASONS.get(found["reason"])
     if not line:
         empty = dict.fromkeys(("line", "url", "text", "verdict", "reason", "code"), "")
         return empty | {"sentence": "Enter an address to test", "kind": "info", "trace": [], "note": None}
-    if found["verdict"] == "no":
-        sentence, kind = f"No, because it {reason.sentence if reason else 'is refused'}", "bad"
-    elif found["verdict"] == "yes":
-        depth = found["depth"]
-        sentence, kind = f"Yes, at depth {depth} at most" if depth else "Yes, at depth 0: a crawl starts there", "ok"
-    else:
-        sentence, kind = "Yes, if a page within the depth limit links to it", "ok"
+    sentence, kind = sentence_of(found), "bad" if found["verdict"] == "no" else "ok"
     return {
         "sentence": sentence, "kind": kind, "line": line, "url": found["url"], "verdict": found["verdict"],
         "reason": reason.label if reason else "", "code": found["reason"],
-        "trace": (trace := [_step(one, line, found["url"]) for one in found["trace"]]),
+        "trace": (trace := _steps(found, line, names)),
         "text": "\n".join([f"{found['url']}: {sentence}.", *(_plain(step) for step in trace)]),
         "note": _known(doc_id, found["url"]) if doc_id else None,
     }  # fmt: skip
 
 
-def _step(one: Mapping[str, Any], line: str, url: str) -> dict[str, Any]:
+def _steps(found: Mapping[str, Any], line: str, names: Names) -> list[dict[str, Any]]:
+    later = found["verdict"] != "no"  # then a check that was not made yet will be
+    return [_step(one, line, found["url"], names, later) for one in found["trace"]]
+
+
+def _step(one: Mapping[str, Any], line: str, url: str, names: Names, later: bool) -> dict[str, Any]:
     check, result, detail = one["check"], one["result"], one["detail"]
     label = {"pass": _PASSED, "stop": _STOPPED}.get(result, CHECKS).get(check) or CHECKS.get(check, str(check))
-    compared = compare(detail, url) if check == "root" and result == "stop" else None
-    if check == "address" and result == "pass" and url != line:
-        label = "Can be read. Canonical form"
+    word = _WORDS.get(result, result)
+    compared = None
+    if check == "root" and result != "idle":
+        label, detail, compared = _root(result, label, detail, url, names)
+    elif check == "exclude" and result == "stop" and detail in names.excludes:
+        label = f"Excluded by {names.excludes[detail]}"
     elif check == "address" and result == "pass":
-        detail = ""
-    elif check == "robots" and result == "idle":
-        label = "robots.txt: not read yet; Fetch it now reads it"
-    elif result == "idle":
-        label = _DEPENDS.get(check, label)
+        label, detail = ("Can be read. Canonical form", detail) if url != line else (label, "")
+    elif check == "robots" and result == "pass" and detail == IGNORED:
+        label = "robots.txt"
+    elif result == "idle" and later:
+        label, word = _WAITING.get(check, label), "Later"
+    return {"result": result, "word": word, "label": label, "detail": detail, "cmp": compared}
+
+
+def _root(result: str, label: str, root: str, url: str, names: Names) -> tuple[str, str, Compared | None]:
+    """Which crawl point's root string it is, and where the address leaves it."""
+    owner = names.points.get(comparable_root(root), "")
+    of = f" of {owner}" if owner else ""
+    compared = compare(root, url) if result == "stop" else None
     if compared:
-        label, detail = f"Does not begin with the root string: character {compared.position} is", ""
-    return {"result": result, "word": _WORDS.get(result, result), "label": label, "detail": detail, "cmp": compared}
+        return f"Does not begin with the root string{of}: character {compared.position} is", "", compared
+    return label + of, root, None
 
 
 def _plain(step: Mapping[str, Any]) -> str:

@@ -21,8 +21,8 @@ from . import facts, hits, undo
 from .panel import exclude_rows
 
 HINT = (
-    "One address per line. They apply to every crawl point of this document. End with * to exclude all that begins "
-    "with the text; * elsewhere stands for anything; regex: starts a regular expression."
+    "One address per line. These apply to every crawl point of this document. End with * to exclude everything that "
+    "begins with the text; * elsewhere stands for anything; regex: starts a regular expression."
 )
 
 
@@ -53,12 +53,13 @@ def excludes(request: HttpRequest, doc_id: int) -> HttpResponse:
         return _show(request, document, form, seen=hits.preview(document.pk, lines))
     undo.forget(request)
     added, wrong = [], []
-    for number, line in enumerate(lines, start=1):
+    for line in lines:
         try:
             added.append(services.add_exclude_url(document, line))
         except Invalid as refusal:
             wrong.append(line)
-            place = f"Line {number}: " if len(lines) > 1 else ""
+            # Only the wrong lines come back, so these are counted.
+            place = f"Line {len(wrong)}: " if len(lines) > 1 else ""
             form.add_error("pattern", f"{place}{refusal}")
     if added:
         text = f"Added exclude URL {added[0].pattern}." if len(added) == 1 else f"Added {len(added)} exclude URLs."

@@ -92,7 +92,8 @@ def mark_of(running: Excursion | None) -> str:
     return f"{running.pk}.{running.state}." + ".".join(str(number) for number in counters)
 
 
-_TOLD = ("id", "doc_id", "run_id", "state", "finished_at", "crawled", "unchanged", "failed", "tallies")
+_TOLD = ("id", "doc_id", "run_id", "state", "finished_at", "crawled", "unchanged", "failed", "tallies",
+         "run__created_at")  # fmt: skip
 
 
 def newest_of(doc_id: int) -> list[dict[str, Any]]:

@@ -78,7 +78,10 @@ class PointForm(forms.Form):
     signed_in_text = _text("Signed in when the page contains", "Text that only a signed-in page shows, or empty.")
     active = _box("Active", "Untick to skip this crawl point without losing its settings.")
     excludes = forms.CharField(
-        label="Exclude URLs", required=False, widget=forms.Textarea(attrs={"class": "url-in", "rows": 3, **PLAIN})
+        label="Exclude URLs",
+        required=False,
+        strip=False,  # messages count the lines as they stand
+        widget=forms.Textarea(attrs={"class": "url-in", "rows": 3, **PLAIN}),
     )
     append = _text(
         "Append to addresses",

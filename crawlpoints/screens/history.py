@@ -12,6 +12,7 @@ from clearinghouse.audit.models import Entry
 from clearinghouse.audit.queries import history_of_document, without_login
 
 from ..importing import shown_value
+from ..models import CrawlPoint
 from .forms import LABELS
 
 ROWS = 50
@@ -30,14 +31,17 @@ def history(request: HttpRequest, doc_id: int) -> HttpResponse:
     entries = history_of_document(document.pk)
     if kind:
         entries = entries.filter(kind=kind)
+    only = None
     if point.isascii() and point.isdigit() and len(point) < 10:
         entries = entries.filter(kind="crawlpoint", thing_id=int(point))
+        only = CrawlPoint.everything.filter(pk=int(point), links__document=document).first()
     page = Paginator(entries, ROWS).get_page(request.GET.get("page"))
     logins = sees_logins(request.user)
     context = {
         "document": document,
         "runs_seen": may(request.user, Action.VIEW_RUNS, document),
         "page": page,
+        "only": only,
         "rows": [{"entry": entry, "changes": changes_of(entry, logins)} for entry in page.object_list],
         "kinds": [{"code": code, "label": label, "current": code == kind} for code, label in KINDS.items()],
     }
@@ -50,7 +54,8 @@ def changes_of(entry: Entry, logins: bool = True) -> list[tuple[str, str, str]]:
     if not logins:
         before, after = without_login(before), without_login(after)
     if not before:
-        return []
+        typed = after.get("typed")
+        return [(_NAMES["typed"], _value("typed", None), _value("typed", typed))] if typed else []
     names = [name for name in {**before, **after} if name in after and before.get(name) != after.get(name)]
     return [(_NAMES.get(name, name), _value(name, before.get(name)), _value(name, after.get(name))) for name in names]
 

@@ -11,20 +11,27 @@ from crawler.models import Excursion, Message, MessageState, PageHead, PageVersi
 
 from ..checks import exclude_lines
 from ..models import CrawlPoint
+from ..typed_urls import suggested_url
 from .forms import opened_lines
 
 MOST = 50_000  # addresses that are looked at
 SHOWN = 20
-LINES = 20  # of the dialog, looked at in one go
+LINES = 20  # looked at in one go
 
 
 @dataclass(slots=True)
 class Hits:
     line: str
     kind: str
+    beginning: str = ""  # of a pattern that is one: the filter that lists its stored pages
     stored: int = 0
     queued: int = 0
     examples: list[str] = field(default_factory=list)
+
+    @property
+    def more(self) -> int:
+        """Addresses beyond the examples."""
+        return self.stored + self.queued - len(self.examples)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +39,7 @@ class Preview:
     lines: list[Hits]
     looked_at: int
     complete: bool
+    left_out: int = 0  # lines beyond those that are looked at in one go
 
 
 def of_form(document: Document, point: CrawlPoint | None, entries: dict[str, Any], _: str) -> dict[str, Any]:
@@ -39,18 +47,18 @@ def of_form(document: Document, point: CrawlPoint | None, entries: dict[str, Any
     lines = exclude_lines(entries.get("excludes", ""))
     opened = set(opened_lines(entries.get("excludes_opened", "")))
     wanted = [line for line in lines if line not in opened] or lines
-    return {"hits": preview(document.pk, wanted[:LINES])}
+    return {"hits": preview(document.pk, wanted)}
 
 
 def preview(doc_id: int, lines: Sequence[str]) -> Preview:
     """For each line that can be read; the others are the business of checks."""
     stored, queued = _stored(doc_id), _queued(doc_id)
     found = []
-    for line in lines:
+    for line in lines[:LINES]:
         exclude = compile_exclude(line)
         if isinstance(exclude, Refusal):
             continue
-        hits = Hits(line, exclude.kind)
+        hits = Hits(line, exclude.kind, suggested_url(line[:-1]) if exclude.kind == "begins with" else "")
         for url in stored:
             if exclude.matches(url):
                 hits.stored += 1
@@ -61,7 +69,8 @@ def preview(doc_id: int, lines: Sequence[str]) -> Preview:
                 hits.examples.append(url)
         hits.examples = hits.examples[:SHOWN]
         found.append(hits)
-    return Preview(found, len(stored) + len(queued), max(len(stored), len(queued)) < MOST)
+    looked_at, complete = len(stored) + len(queued), max(len(stored), len(queued)) < MOST
+    return Preview(found, looked_at, complete, max(len(lines) - LINES, 0))
 
 
 def _stored(doc_id: int) -> list[str]:

@@ -92,7 +92,7 @@ def panel(request: HttpRequest, doc_id: int) -> HttpResponse:
         "may_request": may(request.user, Action.REQUEST, document),
         "may_launch": may(request.user, Action.LAUNCH, document),
         "ask": "" if may_edit else who_can_grant(Action.EDIT, document),
-        "saved": _saved(request, points) if may_edit else None,
+        "saved": saved_of(request, points) if may_edit else None,
         "undo": undo.offered(request, document.pk) if may_edit else None,
         "excludes": exclude_rows(document, last),
         "runs_seen": runs_seen,
@@ -103,6 +103,7 @@ def panel(request: HttpRequest, doc_id: int) -> HttpResponse:
     context["mark"] = facts.mark_of(context["running"])
     if context["saved"] and last:
         context["saved"]["unused"] = _unused(context["excludes"], last)
+        context["saved"]["count"] += len(context["saved"]["unused"])
     context |= _deleted(request, document) if may_edit else {}
     return render(request, "crawlpoints/panel.html", context)
 
@@ -175,20 +176,21 @@ def exclude_rows(document: Document, last: dict[str, Any] | None) -> list[dict[s
     return rows
 
 
-def _saved(request: HttpRequest, points: list[CrawlPoint]) -> dict[str, Any] | None:
+def saved_of(request: HttpRequest, points: list[CrawlPoint]) -> dict[str, Any] | None:
     """After a save: what is odd about the crawl point now, until it is repaired."""
     point = next((one for one in points if str(one.pk) == request.GET.get("saved")), None)
     if point is None:
         return None
     others = [Neighbour(one.pk, one.url, one.root, bool(one.active)) for one in points if one.pk != point.pk]
-    return {"point": point, "cautions": cautions_for(point, others)}
+    cautions = cautions_for(point, others)
+    return {"point": point, "cautions": cautions, "unused": [], "count": len(cautions)}
 
 
 def _unused(rows: list[dict[str, Any]], last: dict[str, Any]) -> list[Any]:
-    """Exclude URLs that were there in the last run and stopped nothing."""
-    ended = last["finished_at"]
+    """Exclude URLs that were there when the last run was asked for, and stopped nothing in it."""
+    began = last["run__created_at"]
     old = [row["exclude"] for row in rows if row["matched"] == 0]
-    return [one for one in old if one.created_at and ended and one.created_at < ended]
+    return [one for one in old if one.created_at and began and one.created_at < began]
 
 
 def _deleted(request: HttpRequest, document: Document) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from crawler.preview.visit import Visit, visit
 from crawler.values import REASONS
 
 from .. import services
-from ..cautions import Caution
+from ..cautions import Caution, to_https
 from ..checks import Invalid, suggested_root
 from ..models import CrawlPoint
 from ..queries import points_of
@@ -75,13 +75,9 @@ def _redirected(point: CrawlPoint, target: str) -> Caution:
     values = {"url": target, "root": suggested_root(target)}
     if target == "https:" + point.url.partition(":")[2]:
         text = "The site redirects http to https; https pages are outside this root string"
-        return Caution("redirect", text, "Change both to https", values | {"root": _https(point.root)})
+        return Caution("redirect", text, "Change both to https", to_https(point))
     text = f"{point.url} redirects to {target}, which is outside the root string, so only 0 pages would be stored"
     return Caution("redirect", text, "Use the new address", values)
-
-
-def _https(text: str) -> str:
-    return "https:" + text.partition(":")[2]
 
 
 def _token(point: CrawlPoint, caution: Caution) -> str:

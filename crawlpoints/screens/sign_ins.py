@@ -13,14 +13,13 @@ from crawler.preview.sign_in_tries import tried_with
 from ..models import CrawlPoint
 
 
-def fill_in(data: QueryDict) -> None:
+def fill_in(data: QueryDict) -> str:
     """The names of the form's fields, read from the sign-in page; or why not, for the person."""
     found = detect(str(data.get("sign_in_url") or data.get("url") or "").strip())
-    if found.problem:
-        data["detect_problem"] = found.problem
-        return
-    data["sign_in_url"] = found.url
-    data["sign_in_user_field"], data["sign_in_password_field"] = found.user_field, found.password_field
+    if not found.problem:
+        data["sign_in_url"] = found.url
+        data["sign_in_user_field"], data["sign_in_password_field"] = found.user_field, found.password_field
+    return found.problem
 
 
 @sensitive_variables("entries")

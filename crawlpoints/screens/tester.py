@@ -1,23 +1,29 @@
 """Would this address be crawled? The crawler's own answer, for saved settings and for entries not saved yet."""
 
+import csv
+import io
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
-from django.views.decorators.http import require_http_methods, require_safe
+from django.views.decorators.http import require_http_methods
 
 from clearinghouse.access.policies import Action, document_or_404, may
 from clearinghouse.library.models import Document
+from clearinghouse.spreadsheet import safe_cell
 from crawler.explain import explain
 from crawler.intake import snapshot_of
 from crawler.preview.drafts import draft_of, saved_points, with_draft
-from crawler.preview.visit import visit
+from crawler.preview.visit import Visit, visit
 from crawler.values import Snapshot
 
-from ..checks import exclude_lines
+from ..checks import comparable_root, exclude_lines, numbered_lines, suggested_root
 from ..models import CrawlPoint
-from .answers import answer_of
+from ..queries import patterns_of, points_of
+from .answers import Names, answer_of
 from .spreadsheet import csv_answer
 
 MAX_LINES = 200
@@ -26,16 +32,20 @@ CSV_HEAD = ("address", "canonical_address", "crawled", "reason", "sentence")
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def tester(request: HttpRequest, doc_id: int) -> HttpResponse:
-    """With the saved settings; one address or up to 200, one in a line. A POST fetches the one address, too."""
+    """With the saved settings; one address or up to 200, one in a line. Changes nothing; POST, because 200 addresses
+    do not fit into a request line. Unless it says do=test, a POST fetches the one address, too.
+    """
     document = document_or_404(request.user, doc_id, Action.TEST)
     snapshot = snapshot_of(document)
     asked = request.POST if request.method == "POST" else request.GET
-    lines = _lines(asked)
+    lines, cut = _lines(asked.get("url", ""))
     answers = _answers(document, snapshot, lines, asked)
     one = answers[0] if len(answers) == 1 else None
     seen = None
-    if request.method == "POST" and one:
+    if request.method == "POST" and one and asked.get("do") != "test":
         seen = visit(snapshot, saved_points(document), one["url"])
+        one = _answers(document, snapshot, lines, asked, seen)[0]
+    may_edit = may(request.user, Action.EDIT, document)
     context = {
         "document": document,
         "asked": "\n".join(lines),
@@ -44,50 +54,94 @@ def tester(request: HttpRequest, doc_id: int) -> HttpResponse:
         "answers": answers if len(answers) > 1 else [],
         "seen": seen,
         "points": len(snapshot.points),
-        "may_edit": may(request.user, Action.EDIT, document),
-        "cut": len(exclude_lines(asked.get("url", "")[: MAX_LINES * 2100])) > MAX_LINES,
+        "may_edit": may_edit,
+        "cut": cut,
+        "folder": suggested_root(one["url"]) if one and may_edit else "",
+        "edited": _numbered(document) if one and may_edit else [],
     }
     return render(request, "crawlpoints/tester.html", context)
 
 
-@require_safe
+@require_http_methods(["GET", "HEAD", "POST"])
 def export(request: HttpRequest, doc_id: int) -> HttpResponseBase:
     """The answers of many lines as CSV."""
     document = document_or_404(request.user, doc_id, Action.TEST)
-    answers = _answers(document, snapshot_of(document), _lines(request.GET), request.GET)
-    rows = ([a["line"], a["url"], a["verdict"], a["code"], a["sentence"]] for a in answers)
-    return csv_answer(f"tested-urls-{document.pk}.csv", CSV_HEAD, rows)
+    asked = request.POST if request.method == "POST" else request.GET
+    answers = _answers(document, snapshot_of(document), _lines(asked.get("url", ""))[0], asked)
+    return csv_answer(f"tested-urls-{document.pk}.csv", CSV_HEAD, map(_csv_line, answers))
 
 
-def _lines(asked: QueryDict) -> list[str]:
-    return exclude_lines(asked.get("url", "")[: MAX_LINES * 2100])[:MAX_LINES]
+def _csv_line(answer: Mapping[str, Any]) -> list[Any]:
+    return [answer[name] for name in ("line", "url", "verdict", "code", "sentence")]
 
 
-def _answers(document: Document, snapshot: Snapshot, lines: list[str], asked: QueryDict) -> list[dict[str, Any]]:
-    found_on = asked.get("found_on", "").strip()
+def _lines(text: str) -> tuple[list[str], bool]:
+    """At most 200, and whether there were more."""
+    lines = exclude_lines(text[: MAX_LINES * 2100])
+    return lines[:MAX_LINES], len(lines) > MAX_LINES or len(text) > MAX_LINES * 2100
+
+
+def _answers(
+    document: Document, snapshot: Snapshot, lines: list[str], asked: QueryDict, seen: Visit | None = None
+) -> list[dict[str, Any]]:
+    found_on, robots = asked.get("found_on", "").strip(), seen.robots if seen else None
     known = document.pk if len(lines) == 1 else None
-    return [answer_of(explain(snapshot, line, found_on), line, known) for line in lines]
+    places = {pattern: f"exclude URL {place}" for place, pattern in enumerate(patterns_of(document), start=1)}
+    names = Names(_points(document), places)
+    return [answer_of(explain(snapshot, line, found_on, robots), line, known, names) for line in lines]
+
+
+def _numbered(document: Document) -> list[tuple[int, CrawlPoint]]:
+    """Crawl points with their place in the panel."""
+    return list(enumerate(points_of(document), start=1))
+
+
+def _points(document: Document) -> dict[str, str]:
+    """How a crawl point is called, by its root string; of several with the same one the first."""
+    return {comparable_root(point.root): f"crawl point {place}" for place, point in reversed(_numbered(document))}
 
 
 def draft_snapshot(document: Document, point: CrawlPoint | None, entries: dict[str, Any]) -> Snapshot:
-    """The document as it would be with the entries of the dialog, saved or not."""
-    return with_draft(document, draft_of(point, entries), exclude_lines(entries.get("excludes", "")))
+    """The document as it would be with the entries of the dialog, saved or not; looked at as if Active were ticked."""
+    draft = replace(draft_of(point, entries), active=True)
+    return with_draft(document, draft, exclude_lines(entries.get("excludes", "")))
 
 
-def answer_for_form(document: Document, point: CrawlPoint | None, entries: dict[str, Any], url: str) -> dict[str, Any]:
+def answer_for_form(
+    document: Document, point: CrawlPoint | None, entries: dict[str, Any], url: str, fetch: bool = False
+) -> dict[str, Any]:
     """For one line the answer with its trace, for many a table."""
     snapshot = draft_snapshot(document, point, entries)
-    lines = exclude_lines(url[: MAX_LINES * 2100])[:MAX_LINES]
+    lines, cut = _lines(url)
+    context: dict[str, Any] = {"cut": cut, "unticked": not entries.get("active"), "fetch_of_many": False}
+    names = _names_of_form(document, snapshot, entries)
     if len(lines) > 1:
-        return {"answers": [answer_of(explain(snapshot, line), line) for line in lines]}
+        answers = [answer_of(explain(snapshot, line), line, names=names) for line in lines]
+        return context | {"answers": answers, "answers_csv": _csv(answers), "fetch_of_many": fetch}
     line = lines[0] if lines else ""
-    return {"answer": answer_of(explain(snapshot, line), line, document.pk)}
+    seen = None
+    if fetch and line:
+        seen = visit(snapshot, saved_points(document), explain(snapshot, line)["url"])
+    found = explain(snapshot, line, robots=seen.robots if seen else None)
+    return context | {"answer": answer_of(found, line, document.pk, names), "seen": seen}
 
 
 def visit_for_form(document: Document, point: CrawlPoint | None, entries: dict[str, Any], url: str) -> dict[str, Any]:
     """Fetch it now, by the entries of the dialog."""
-    context = answer_for_form(document, point, entries, url)
-    answer = context.get("answer")
-    if answer and answer["line"]:
-        context["seen"] = visit(draft_snapshot(document, point, entries), saved_points(document), answer["url"])
-    return context
+    return answer_for_form(document, point, entries, url, fetch=True)
+
+
+def _names_of_form(document: Document, snapshot: Snapshot, entries: dict[str, Any]) -> Names:
+    """The crawl point of the dialog is this one; excludes are lines of its text."""
+    places = {line: f"line {number}" for number, line in reversed(numbered_lines(entries.get("excludes", "")))}
+    own = {comparable_root(snapshot.points[0].root): "this crawl point"}
+    return Names(_points(document) | own, places)
+
+
+def _csv(answers: list[dict[str, Any]]) -> str:
+    """To copy: the entries are not saved, so there is no address to load it from."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(CSV_HEAD)
+    writer.writerows([safe_cell(cell) for cell in _csv_line(one)] for one in answers)
+    return text.getvalue()

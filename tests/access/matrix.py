@@ -113,7 +113,7 @@ ROWS: dict[str, tuple[Any, ...]] = {
     "crawl-points-import": (EDIT, EDIT),
     "crawl-points-running": (VIEW, NO),
     "crawl-points-undo": (NO, EDIT),
-    "crawl-points-test-export": (TEST, NO),
+    "crawl-points-test-export": (TEST, TEST),
     "crawl-point-look": (EDIT, NO),
     "crawl-point-use": (NO, HIDDEN_EDIT),
     "exclude-urls-export": (VIEW, NO),

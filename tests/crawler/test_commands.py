@@ -9,7 +9,10 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 
 from crawler import jobs
+from crawler.explain import sentence_of
 from crawler.models import Run
+from crawlpoints import services
+from crawlpoints.queries import points_of
 from tests.crawler.conftest import crawl, make_document
 from tests.sites.graph import Page, serve
 
@@ -88,6 +91,10 @@ def test_explain_gives_verdict_reason_and_trace() -> None:
     assert (outside["verdict"], outside["reason"]) == ("no", "outside_root")
     assert [line["check"] for line in outside["trace"] if line["result"] == "stop"] == ["root"]
     assert manage("explain", document.pk, "https://a.example/m/print/1")["reason"] == "excluded"
+    services.set_active(points_of(document), False)
+    inactive = manage("explain", document.pk, "https://a.example/m/")
+    assert (inactive["verdict"], inactive["reason"]) == ("no", "point_deactivated")
+    assert sentence_of(inactive) == "No, because no crawl point of this document is active"
 
 
 def test_check_ledger_finds_a_number_that_was_changed() -> None:

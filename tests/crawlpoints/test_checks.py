@@ -34,6 +34,8 @@ MESSAGES = [
     ("url", {"url": "https://me:secret@example.gov/"},
      "Take the user name and password out of the URL and use Authentication instead"),
     ("url", {"url": LONG}, "URL must be 2,048 characters or fewer. It is 2,071"),
+    ("url", {"url": "https://example.gov/" + "ä" * 400},
+     "URL must be 2,048 characters or fewer. With its special characters escaped it is 2,420"),
     ("url", {"url": "http://10.1.2.3/", "root": "http://10.1.2.3/"},
      "The address 10.1.2.3 is on a private network. "
      "The operator can allow 10.1.2.0/24 with CLEARINGHOUSE_ALLOWED_NETWORKS"),
@@ -62,9 +64,15 @@ MESSAGES = [
     ("append", {"append": "#top"}, "Append text cannot contain #"),
     ("ignore_robots_reason", {"ignore_robots": "on"}, "Enter the reason for ignoring robots.txt"),
     ("excludes", {"excludes": "https://example.gov/a\n\nhttps://example.gov/b\nmeasures"},
-     'Line 3 is not an address: "measures"'),
+     'Line 4 is not an address: "measures"'),
     ("excludes", {"excludes": "https://example.gov/a\nhttps://example.gov/measures/index.html"},
      "Line 2 excludes this crawl point's own URL, so nothing would be crawled"),
+    ("excludes", {"excludes": "https://example.gov/a\nhttps://example.gov/a\nb*"},
+     'Line 3 can match no address: "b*". Begin it with http://, https:// or *'),
+    ("excludes", {"excludes": "www.example.gov/old*"},
+     'Line 1 can match no address: "www.example.gov/old*". Begin it with http://, https:// or *'),
+    ("excludes", {"excludes": "example.gov/*x*"},
+     'Line 1 can match no address: "example.gov/*x*". Begin it with http://, https:// or *'),
     ("excludes", {"excludes": "regex:index"},
      "Line 1 excludes this crawl point's own URL, so nothing would be crawled"),
     ("excludes", {"excludes": "https://example.gov/meas*"}, "Line 1: This excludes everything"),
@@ -126,6 +134,11 @@ def test_the_documents_own_excludes_count_when_the_entries_bring_none() -> None:
     entries = {name: value for name, value in GOOD.items() if name != "excludes"}
     with pytest.raises(Invalid):
         check_point(entries, Around(excludes=["https://example.gov/measures/*"]))
+
+
+def test_a_star_may_stand_for_the_beginning_of_an_address() -> None:
+    lines = ["*print*", "http*://example.gov/old*", "HTTPS://Example.gov/old/*", "https://*.example.gov/old*"]
+    assert check_point(GOOD | {"excludes": "\n".join(lines)}, Around())["excludes"] == lines
 
 
 def test_lines_are_trimmed_and_each_is_kept_once() -> None:

@@ -85,7 +85,7 @@ def test_saving_leads_back_to_the_panel_with_the_new_row(
 def test_save_and_add_another_leads_to_an_empty_dialog(browser: Any, new: str, entries: dict[str, str]) -> None:
     answer = browser.post(new, entries | {"do": "again"}, follow=True)
     assert answer.request["PATH_INFO"] == new
-    assert "Saved crawl point https://example.gov/list/index.html." in text_of(answer)
+    assert "Saved crawl point https://example.gov/list/index.html" in text_of(answer)
 
 
 def test_cautions_are_listed_after_saving_with_their_repair(
@@ -179,7 +179,7 @@ def test_a_password_removed_or_lost_is_said(browser: Any, document: Document, pr
 
 def test_the_tester_uses_the_entries_as_they_are(browser: Any, new: str, entries: dict[str, str]) -> None:
     asked = entries | {"do": "test", "test": "https://example.gov/list/7.html"}
-    assert "Yes, if a page within the depth limit links to it" in text_of(browser.post(new, asked))
+    assert "Yes, at depth 2 at most" in text_of(browser.post(new, asked))
     asked |= {"excludes": "https://example.gov/list/7*"}
     assert "No, because it matches an exclude URL" in text_of(browser.post(new, asked))
     assert not CrawlPoint.everything.exists()
@@ -266,13 +266,21 @@ def test_a_password_typed_before_a_conflict_is_asked_for_again_not_shown(
     assert "typed-9S" not in page and "Enter it again" in page
 
 
-def test_a_crawl_point_deleted_meanwhile_does_not_exist_any_more(
-    browser: Any, document: Document, point: CrawlPoint
+def test_the_entries_for_a_crawl_point_deleted_meanwhile_stay(
+    browser: Any, new: str, document: Document, point: CrawlPoint
 ) -> None:
     url = edit(document, point)
     mine = filled(browser.get(url))
-    services.delete_crawl_point(CrawlPoint.objects.get(pk=point.pk))
-    assert browser.post(url, mine | {"do": "save"}).status_code == 404
+    with acting_as("ann"):
+        services.delete_crawl_point(CrawlPoint.objects.get(pk=point.pk))
+    answer = browser.post(url, mine | {"note": "keep me", "do": "save"})
+    page = text_of(answer)
+    assert answer.status_code == 409 and "keep me" in page
+    assert "ann deleted this crawl point meanwhile; restore it under Show deleted" in page
+    assert f'action="{new}"' in page and "?show=deleted" in page
+    assert browser.post(new, filled(answer) | {"do": "save"}).status_code == 302
+    assert queries.points_of(document).get().note == "keep me"
+    assert browser.get(url).status_code == 404
 
 
 @pytest.fixture
@@ -323,7 +331,7 @@ def test_the_hits_of_new_exclude_lines_are_shown_before_they_are_saved(
     PageHead.objects.create(doc_id=document.pk, url_key=stored.url_key, version_id=stored.pk)
     lines = {"excludes": "*old.html\nhttps://example.gov/list/print/*", "excludes_opened": '["*old.html"]'}
     page = text_of(browser.post(new, entries | lines | {"do": "hits"}))
-    assert "<strong>1 stored page</strong> and <strong>2 waiting addresses</strong>" in page
+    assert "<strong>1 stored page</strong></a> and <strong>2 waiting addresses</strong>" in page
     assert "print/<wbr>old" in page and "<code>*old.html</code>" not in page
     assert not queries.patterns_of(document)
 
@@ -334,4 +342,4 @@ def test_the_answer_can_be_copied_as_text(browser: Any, new: str, entries: dict[
     assert text and "Copy this answer" in page
     lines = text[1].strip().splitlines()
     assert lines[0].startswith("https://example.gov/other/: No, because it does not begin with the root string")
-    assert "Stop: Does not begin with the root string: character 21 is o, not l" in lines
+    assert "Stop: Does not begin with the root string of this crawl point: character 21 is o, not l" in lines

@@ -46,9 +46,23 @@ def test_hits_are_counted_over_stored_and_waiting_addresses_and_nothing_is_saved
     url = reverse("exclude-urls", args=[document.pk])
     page = text_of(browser.post(url, {"pattern": f"{BASE}print/*\nregex:nowhere\nmeasures", "do": "hits"}))
     assert "Hits among 5 known addresses" in page
-    assert "<strong>3 stored pages</strong> and <strong>1 waiting address</strong>" in page
+    assert "<strong>3 stored pages</strong></a> and <strong>1 waiting address</strong>" in page
     assert "matches none of them" in page
     assert not ExcludeUrl.objects.exists()
+
+
+def test_hits_say_where_they_end_and_lead_to_the_pages(browser: Any, document: Document) -> None:
+    for number in range(23):
+        store(document, f"{BASE}print/{number:02}.html")
+    store(document, f"{BASE}list.html")
+    lines = "\n".join([f"{BASE}print/*", *(f"{BASE}{number}" for number in range(24))])
+    url = reverse("exclude-urls", args=[document.pk])
+    page = text_of(browser.post(url, {"pattern": lines, "do": "hits"}))
+    assert "and 3 more" in page
+    assert "Only the first 20 of these lines were looked at; 5 lines were not." in page
+    door = f"{reverse('document-pages', args=[document.pk])}?folder=https%3A%2F%2Fexample.gov%2Fmeasures%2Fprint%2F"
+    assert f'<a href="{door}"><strong>23 stored pages</strong></a>' in page
+    assert "1–23 of 23 pages" in text_of(browser.get(door))
 
 
 def test_the_list_can_be_applied_to_the_running_crawl(browser: Any, document: Document, running: Any) -> None:

@@ -10,6 +10,7 @@ from clearinghouse.library.models import Document
 from crawler.models import LedgerEntry, PageVersion, Preview
 from crawler.preview import dry_run
 from crawler.preview.detect import NOT_FOUND, detect, fields_of
+from crawler.screens.preview import tree_of
 from crawlpoints import queries, services
 from crawlpoints.models import CrawlPoint
 from tests.sites.forms import PASSWORD, USER, FormSite, serve
@@ -178,6 +179,19 @@ def test_a_sign_in_is_tried_with_the_password_typed(
     assert password not in shown or password == "wrong"
 
 
+@pytest.mark.parametrize("kind", ["1", "2", "3"])
+def test_a_redirect_does_not_prove_a_password(
+    kind: str, browser: Any, document: Document, site: Site, entries: Any
+) -> None:
+    sent = entries | {
+        "url": site.url("/a/moved"), "root": site.url("/a/"), "auth_type": kind, "login": "me", "password": "canary-7Q",
+        "do": "sign_in",
+    }  # fmt: skip
+    answer = browser.post(reverse("crawl-point-new", args=[document.pk]), sent)
+    assert not answer.context["tried"].good
+    assert "The page redirects to /a/b.html; the password was not tested there" in text_of(answer)
+
+
 # ---- preview ----
 
 
@@ -236,6 +250,55 @@ def test_a_preview_ends_after_25_pages_and_says_what_it_means(document: Document
     assert dry.result(ended)["estimate"] == (
         "At least 16 more in-scope addresses were found; a full crawl is likely to reach the limit of 30."
     )
+
+
+def test_folders_count_all_that_waits_in_them_and_below(document: Document, site: Site) -> None:
+    site.pages["/a/"] = page("".join(f'<a href="c/{n}.html">x</a>' for n in range(130)) + '<a href="c/deep/1">x</a>')
+    services.add_crawl_point(document, {"url": site.url("/a/"), "root": site.url("/a"), "depth": 1})
+    row = dry_run.rows.ask(dry_run.snapshot_of(document), "editor", {})
+    dry = dry_run.DryRun(row, dry_run.snapshot_of(document), document, pause=0.0)
+    dry.frontier.seed()
+    dry._absorb()
+    dry._one(dry.heap.pop()[2])
+    dry._absorb()
+    dry.line.close()
+    told = dry.result("")
+    tree = tree_of(told["pages"], told["waiting_folders"], dry.snapshot.points)
+    lines = [(one["folder"], len(one["indent"]), one["fetched"], one["waiting"], one["start"]) for one in tree]
+    assert lines == [
+        (site.url("/"), 0, 1, 131, True), (site.url("/a/"), 1, 1, 131, True), (site.url("/a/c/"), 2, 0, 131, False),
+        (site.url("/a/c/deep/"), 3, 0, 1, False),
+    ]  # fmt: skip
+
+
+def test_a_folder_excluded_in_a_preview_of_saved_settings_can_be_kept(
+    browser: Any, document: Document, here: CrawlPoint, site: Site
+) -> None:
+    services.add_exclude_url(document, site.url("/a/old*"))
+    browser.post(reverse("preview-start", args=[document.pk]))
+    first = Preview.objects.get()
+    browser.post(reverse("preview-again", args=[document.pk, first.pk]), {"exclude": site.url("/a/c/*")})
+    first.refresh_from_db()
+    assert first.stop and first.started_at is None  # two previews at once would ask the site twice
+    second = Preview.objects.order_by("-pk")[0]
+    shown = browser.get(reverse("preview", args=[document.pk, second.pk]))
+    assert shown.context["new_excludes"] == [site.url("/a/c/*")] and "Add to exclude URLs" in text_of(shown)
+    browser.post(reverse("exclude-urls", args=[document.pk]), {"pattern": "\n".join(shown.context["new_excludes"])})
+    assert site.url("/a/c/*") in queries.patterns_of(document)
+    shown = browser.get(reverse("preview", args=[document.pk, second.pk]))
+    assert "Add to exclude URLs" not in text_of(shown)
+
+
+def test_a_preview_that_fetched_nothing_says_why(
+    browser: Any, document: Document, here: CrawlPoint, site: Site
+) -> None:
+    browser.post(reverse("preview-start", args=[document.pk]))
+    row = Preview.objects.get()
+    row.snapshot["excludes"] = [site.url("/a/*")]
+    row.save()
+    dry_run.carry_out(row.pk)
+    shown = text_of(browser.get(reverse("preview", args=[document.pk, row.pk])))
+    assert "Nothing was fetched." in shown and "<dt>excluded</dt><dd>1</dd>" in shown and "Out of scope" in shown
 
 
 def test_a_poll_that_knows_everything_gets_204(browser: Any, document: Document, here: CrawlPoint) -> None:

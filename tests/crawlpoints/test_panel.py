@@ -191,7 +191,7 @@ def test_a_wrong_exclude_url_stays_in_the_form_with_its_message(browser: Any, do
     answer = browser.post(url, {"pattern": "https://example.gov/ok\nmeasures"})
     page = text_of(answer)
     assert answer.status_code == 422
-    assert "Line 2: This is not an address: &quot;measures&quot;" in page
+    assert "Line 1: This is not an address: &quot;measures&quot;" in page
     assert "<title>Error:" in page
     assert queries.patterns_of(document) == ["https://example.gov/ok"]
 

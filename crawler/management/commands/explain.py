@@ -6,11 +6,8 @@ from django.core.management.base import CommandParser
 
 from clearinghouse.commands import WRONG_USE, Command, Stop
 from clearinghouse.library.models import Document
-from crawler.explain import explain
+from crawler.explain import explain, sentence_of
 from crawler.intake import snapshot_of
-from crawler.values import REASONS
-
-WORDS = {"yes": "Yes", "no": "No", "depends": "Yes, if it is found within the depth limit"}
 
 
 class Command(Command):
@@ -28,11 +25,8 @@ class Command(Command):
         if document is None:
             raise Stop(f"There is no document {options['doc']}.", WRONG_USE)
         snapshot = snapshot_of(document)
-        if not snapshot.points:
-            raise Stop(f"Document {document.pk} has no active crawl point.", WRONG_USE)
         answer = explain(snapshot, options["url"], options["found_on"])
-        because = f", because it {REASONS[answer['reason']].sentence}" if answer["reason"] else ""
-        self.say(f"{WORDS[answer['verdict']]}{because}: {answer['url']}")
+        self.say(f"{sentence_of(answer)}: {answer['url']}")
         for line in answer["trace"]:
             self.say(f"  {line['result']:<5} {line['check']:<13} {line['detail']}")
         return answer

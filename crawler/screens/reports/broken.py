@@ -51,7 +51,7 @@ def _line(row: LedgerEntry, asked: Asked) -> list[Cell]:
     return [
         Cell(row.url, url=True),
         Cell(row.excursion.title, reverse("run", args=[row.excursion.run_id]), sub=f"run {row.excursion.run_id}"),
-        Cell(why),
+        Cell(why, reverse("run-page", args=[row.excursion.run_id, row.pk])),
         Cell(row.backlinks, f"?{query.urlencode()}#referrers"),
         Cell(row.depth),
     ]

@@ -295,6 +295,8 @@ def test_broken_links_name_the_pages_that_have_them(signed_in: SignedIn, editor:
     assert entry is not None
     page = text(signed_in(editor), f"/reports/broken-links/?show={entry.pk}")
     assert "Pages that link there" in page and "to missing.html" in page
+    page = signed_in(editor).get("/reports/broken-links/").content.decode()
+    assert f'href="/crawls/{runs[1].pk}/pages/{entry.pk}/"' in page  # why
     rows = lines(signed_in(editor), "/reports/broken-links/export.csv")
     assert any(row[2].endswith("missing.html") and row[6] == "to missing.html" for row in rows)
 

@@ -44,6 +44,26 @@ def test_the_path_leads_from_the_crawl_point(signed_in: SignedIn, editor: Any, r
     assert "Not crawled, because it took longer than allowed" in text
 
 
+def test_every_link_of_a_page_can_be_asked_about(signed_in: SignedIn, editor: Any, run: Run) -> None:
+    """With the page it was found on, since the depth depends on it."""
+    start = entry(run, "measures/")
+    page, browser = f"/crawls/{run.pk}/pages/{start.pk}/", signed_in(editor)
+    test = f"/documents/{start.excursion.doc_id}/crawl-points/test/?url="
+    doors = html.fromstring(browser.get(page + "?show=out").content).xpath("//main//a[starts-with(., 'Why?')]/@href")
+    assert len(doors) == 7 and all(door.startswith(test) for door in doors)
+    assert all(door.endswith("&found_on=https%3A%2F%2Fquality.example.gov%2Fmeasures%2F") for door in doors)
+    assert {browser.get(door).status_code for door in doors} == {200}
+    assert browser.get(page + "?show=in").content.decode().count(">Why?<") == 5
+    changes = browser.get(f"/crawls/{run.pk}/changes/?doc={start.excursion.doc_id}").content.decode()
+    assert f'href="{test}' in changes
+
+
+def test_a_root_string_is_compared_in_its_canonical_form() -> None:
+    found = compare("HTTPS://Quality.Example.gov:443/measures/", "https://quality.example.gov/careers/")
+    assert found is not None
+    assert (found.position, found.root_hit, found.address_hit) == (29, "m", "c")
+
+
 def test_a_circle_of_found_on_ends(signed_in: SignedIn, editor: Any, run: Run) -> None:
     one, two = entry(run, "/1.html"), entry(run, "/2.html")
     LedgerEntry.objects.filter(pk=one.pk).update(found_on=two.url_key)
