@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from django.core.cache import cache
 from django.db import connections
 from django.db.models import Count, Min, Q, QuerySet, Sum
 
@@ -141,6 +142,19 @@ def tallies_of(run: Run, docs: Docs, doc_id: int | None = None) -> Iterator[tupl
 
 
 def tallies(run: Run, docs: Docs = None) -> Tallies:
+    """The sums of all documents. Those of a whole run that has ended are remembered: adding up five thousand takes
+    a third of a page, and they change no more."""
+    if docs is not None or run.finished_at is None:
+        return _added_up(run, docs)
+    key = f"tallies:{run.pk}:{run.finished_at.timestamp()}"
+    known: Tallies | None = cache.get(key)
+    if known is None:
+        known = _added_up(run, docs)
+        cache.set(key, known, _REMEMBERED)
+    return known
+
+
+def _added_up(run: Run, docs: Docs) -> Tallies:
     reasons: dict[str, int] = {}
     statuses: dict[str, int] = {}
     types: dict[str, int] = {}
@@ -161,3 +175,4 @@ def tallies(run: Run, docs: Docs = None) -> Tallies:
 
 
 _NONE: dict[str, Any] = {}
+_REMEMBERED = 3600  # seconds

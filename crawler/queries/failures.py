@@ -24,7 +24,7 @@ NEW, KNOWN, SOLVED = "new", "known", "solved"
 _DIGITS = re.compile(r"\d+")
 _LONG_WORD = re.compile(r"[0-9a-fA-F-]{16,}")
 _COLUMNS = ("excursion__doc_id", "url", "reason", "status", "at", "id")
-_STORED = ("key", "reason", "site", "pattern", "status", "count", "doc_id", "ended_at")
+_KEY = ("reason", "site", "pattern")
 
 
 @dataclass(slots=True)
@@ -114,15 +114,19 @@ def _excursions(run: Run, docs: Docs, asked: Filter) -> QuerySet[Excursion]:
     return rows if asked.doc_id is None else rows.filter(doc_id=asked.doc_id)
 
 
-def _stored(rows: QuerySet[ErrorGroup]) -> dict[tuple[str, str, str], Group]:
-    """Groups that were counted when their excursions ended."""
-    groups: dict[tuple[str, str, str], Group] = {}
-    for _, reason, site, pattern, status, count, doc_id, at in rows.order_by().values_list(*_STORED):
-        key = (reason, site, pattern)
-        group = groups.get(key)
+def _stored(rows: QuerySet[ErrorGroup]) -> dict[tuple[str, ...], Group]:
+    """Groups that were counted when their excursions ended. Profiled: reading the times with each row, not apart,
+    took half of the page."""
+    groups: dict[tuple[str, ...], Group] = {}
+    for *key, status, count, doc_id in rows.order_by().values_list(*_KEY, "status", "count", "doc_id"):
+        group = groups.get(tuple(key))
         if group is None:
-            group = groups[key] = Group(*key)
-        group.add(doc_id, status, count, at)
+            group = groups[tuple(key)] = Group(*key)
+        group.count += count
+        group.statuses.add(status)
+        group.documents.add(doc_id)
+    for *key, first, last in rows.order_by().values_list(*_KEY).annotate(Min("ended_at"), Max("ended_at")):
+        groups[tuple(key)].first, groups[tuple(key)].last = first, last
     return groups
 
 
@@ -149,7 +153,7 @@ def _rows(excursion_ids: Sequence[int]) -> list[tuple[Any, ...]]:
     return list(failed.order_by("excursion", "outcome", "reason", "id").values_list(*_COLUMNS)[:MOST])
 
 
-def _before(excursions: QuerySet[Excursion], run: Run) -> dict[tuple[str, str, str], Group]:
+def _before(excursions: QuerySet[Excursion], run: Run) -> dict[tuple[str, ...], Group]:
     """The groups of the run before: of the newest earlier one over any of these whole documents, whose results were
     kept. A part of a document that was not sent to its errors says nothing about them."""
     whole = excursions.filter(part__in=("", "failed"))
