@@ -132,7 +132,7 @@ def test_a_part_that_takes_long_says_that_it_is_being_fetched(visit, busy_house)
     page = visitor.page
     panel(page)
     held: list[Route] = []
-    page.route("**/crawl-points/new/", held.append)
+    page.route("**/crawl-points/new/", lambda route: held.append(route))
     page.get_by_role("link", name="Add", exact=True).click()
     expect(page.locator("#dialog")).to_have_attribute("aria-busy", "true")
     held[0].continue_()
