@@ -84,8 +84,10 @@ def _row(run: Run, sums: Totals, standing: Standing, why: str) -> dict[str, Any]
 
 def _why(run: Run, held: str, before: int) -> str:
     """Why nothing moves, for a run that could."""
-    if held or run.state != State.WAITING:
-        return held
+    if held:
+        return held if " until " in held else f"by {held}"
+    if run.state != State.WAITING:
+        return ""
     return f"waiting for a free worker, {before:,} before it" if before else "waiting for a free worker"
 
 

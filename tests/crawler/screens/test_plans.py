@@ -136,7 +136,7 @@ def test_all_crawls_are_paused_and_said_so_everywhere(
     assert run.control == "pause"
     for path in ("/crawls/", "/crawls/launch/", "/crawls/schedules/"):
         assert "All crawls are paused by administrator" in text_of(browser.get(path)), path
-    assert "by the pause of all crawls" in text_of(browser.get("/crawls/"))
+    assert "by the pause of all crawls" in text_of(browser.get("/crawls/?tab=waiting")), "it has not begun"
     browser.post("/crawls/launch/", {"what": "all", "speed": "polite"})
     assert Run.objects.latest("pk").control == "pause"
     browser.post("/crawls/pause/", {"paused": "0"})
