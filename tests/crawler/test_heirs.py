@@ -126,6 +126,7 @@ def test_an_answer_that_comes_after_a_pause_is_not_taken_for_the_one_of_the_resu
     run.refresh_from_db()
     assert ledger(run) == {"/": "crawled", "/slow": "crawled", "/last": "crawled"}
     assert run.state == "finished" and faults(run) == []
+    assert Excursion.objects.get(run=run).crashes == 0, "a second verdict on one address is a fault of ours"
 
 
 def test_an_instance_that_expands_all_that_is_stored_is_not_taken_for_dead(
