@@ -107,7 +107,7 @@ def test_an_answer_that_comes_after_a_pause_is_not_taken_for_the_one_of_the_resu
     """The process stays, the queue was handed back and is served again: its messages were read anew."""
     monkeypatch.setattr(instance, "LOOK_SECONDS", 0.05)
     monkeypatch.setattr(instance, "LANDING_SECONDS", 0.2)
-    with serve({"/": Page(["/slow"]), "/slow": Page(["/last"], delay=2.0), "/last": Page()}) as site:
+    with serve({"/": Page(["/slow"]), "/slow": Page(["/last"], delay=2.0), "/last": Page(delay=1.5)}) as site:
         run = started({"url": site.url("/")})
         paused: list[float] = []
 
@@ -126,6 +126,7 @@ def test_an_answer_that_comes_after_a_pause_is_not_taken_for_the_one_of_the_resu
     run.refresh_from_db()
     assert ledger(run) == {"/": "crawled", "/slow": "crawled", "/last": "crawled"}
     assert run.state == "finished" and faults(run) == []
+    assert Excursion.objects.get(run=run).crashes == 0, "a second verdict on one address is a fault of ours"
 
 
 def test_an_instance_that_expands_all_that_is_stored_is_not_taken_for_dead(

@@ -61,7 +61,7 @@ def test_a_fault_after_the_verdict_leaves_the_verdict(ledger: Ledger, monkeypatc
         run = crawl(make_document({"url": site.url("/")}))
     assert ledger(run) == {"/": "crawled", "/a": "crawled", "/last": "crawled"}
     assert run.state == "finished" and faults(run) == []
-    assert "of ours" in Excursion.objects.get(run=run).error
+    assert "of ours" in Excursion.objects.get(run=run).error and not Excursion.objects.get(run=run).crashes
 
 
 def test_a_fault_between_the_decision_and_its_verdict_is_the_verdict(

@@ -81,6 +81,9 @@ def test_append_text_stands_literally_behind_the_address() -> None:
     assert wire_url(address("http://a.org/x?y=2"), "?print=1") == "http://a.org/x?y=2&print=1"
     assert wire_url(address("http://a.org/"), "@evil.org/") == "http://a.org/@evil.org/"
     assert wire_url(address("http://a.org/x"), "") == "http://a.org/x"
+    longest = address("http://a.org/" + "x" * 2035)
+    assert wire_url(longest, "") == longest.href
+    assert wire_url(longest, "?") == Refusal("too_long", "with the append text")
 
 
 # -- traps ------------------------------------------------------------------------------------------------------
