@@ -36,15 +36,10 @@ SECONDS = {
 }
 
 
-def longest_first(files: list[str]) -> list[str]:
-    """These files in their order; those that are not named keep theirs, behind the others."""
-    return sorted(files, key=lambda file: -SECONDS.get(file, 0))
-
-
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    place = {file: number for number, file in enumerate(longest_first(list(dict.fromkeys(map(_file, items)))))}
-    items.sort(key=lambda item: place[_file(item)])
+    """What is not named keeps its place, behind the others."""
+    items.sort(key=lambda item: -seconds(item.nodeid))
 
 
-def _file(item: pytest.Item) -> str:
-    return item.nodeid.partition("::")[0].removeprefix("tests/")
+def seconds(nodeid: str) -> int:
+    return SECONDS.get(nodeid.partition("::")[0].removeprefix("tests/"), 0)
