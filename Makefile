@@ -18,7 +18,7 @@ run: install ## install, prepare and start everything; prints the address and th
 
 test: $(VENV)/.installed-test ## all tests, in three lanes (many of them wait); CLEARINGHOUSE_REQUIRE=browser,postgres,… forbids skips of that kind
 	@.ci/test-packages
-	@$(BIN)/python -m pytest -n $(LANES) --dist loadfile $(ARGS)
+	@$(BIN)/python -m pytest -n $(LANES) --dist loadfile --no-loadscope-reorder $(ARGS)
 
 lint: $(VENV)/.installed-test ## ruff, and mypy on the rooms of pure decisions
 	@$(BIN)/ruff check .
@@ -34,7 +34,7 @@ faults: $(VENV)/.installed-test ## 1,000 kills, full disks and lost bells, with 
 oracle: $(VENV)/.installed-test ## random sites against the reference crawler; ARGS="--graphs 2000 --seed 1"
 	@$(BIN)/python -m tests.oracle $(ARGS)
 
-hostile: $(VENV)/.installed-test ## hostile answers, documents, bombs and links; ARGS="--responses 5000 --documents 50000"
+hostile: $(VENV)/.installed-test ## hostile documents, answers, bombs and links; ARGS="--only documents --minutes 30"
 	@$(BIN)/python -m tests.hostile $(ARGS)
 
 mutants: $(VENV)/.installed-test ## break the crawler one rule at a time; each must fail its test

@@ -48,13 +48,13 @@ class Command(BaseCommand):
         self.plain = not options["json"]
         try:
             with acting_as(self.signature):
-                self._print(self.work(**options))
+                self._answer(self.work(**options))
         except Stop as stop:
             if stop.result is not None:
-                self._print(stop.result)
+                self._answer(stop.result)
             raise
 
-    def _print(self, result: dict[str, Any]) -> None:
+    def _answer(self, result: dict[str, Any]) -> None:
         if not self.plain:
             self.stdout.write(json.dumps(result, ensure_ascii=False, default=str))
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-pytest_plugins = ["tests.people", "tests.requirements"]
+pytest_plugins = ["tests.people", "tests.requirements", "tests.order"]
 
 
 @pytest.fixture

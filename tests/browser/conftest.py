@@ -9,11 +9,11 @@ import pytest
 from playwright.sync_api import Browser, sync_playwright
 
 from tests.browser.visitor import Visitor
-from tests.flow.conftest import fresh_house, house, prepared_folder
+from tests.flow.conftest import fresh_house, house
 from tests.flow.house import House
 from tests.requirements import need
 
-__all__ = ["house", "prepared_folder"]
+__all__ = ["house"]
 
 FAILED = pytest.StashKey[bool]()
 FLAGS = ["--no-sandbox", "--disable-background-networking", "--disable-component-update", "--no-first-run"]
@@ -27,6 +27,16 @@ def chromium() -> Iterator[Browser]:
         browser = playwright.chromium.launch(executable_path=program, args=FLAGS)
         yield browser
         browser.close()
+
+
+@pytest.fixture(scope="session")
+def prepared_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What each house is copied from; the static files are collected as well."""
+    house = House(tmp_path_factory.mktemp("prepared"))
+    house.manage("prepare")
+    done = house.run("collectstatic", "--no-input", "--verbosity", "0")
+    assert done.returncode == 0, done.stderr
+    return house.folder
 
 
 @pytest.fixture
@@ -49,8 +59,6 @@ def busy_house(chromium: Browser, prepared_folder: Path) -> Iterator[House]:
 
 def opened(house: House) -> House:
     house.manage("load_demo")
-    done = house.run("collectstatic", "--no-input", "--verbosity", "0")
-    assert done.returncode == 0, done.stderr
     house.start_everything()
     house.start_web()
     return house

@@ -42,8 +42,8 @@ def house(prepared: tuple[Site, House], tmp_path: Path) -> House:
     return prepared[1].copy(tmp_path / "house")
 
 
-def asked(site: Site) -> int:
-    return sum(site.requests.values())
+def asked(site: Site, under: str = "/") -> int:
+    return sum(count for path, count in site.requests.copy().items() if path.startswith(under))
 
 
 def state(house: House) -> str:
@@ -72,6 +72,47 @@ def test_pause_resume_speed_and_stop_act_within_two_seconds(house: House, site: 
     assert asked(site) == before and state(house) == "stopped"
     house.manage("check_ledger", "1")
     assert house.rows("SELECT COUNT(*) FROM ledger WHERE reason = 'run_stopped'")[0][0] > 0
+
+
+NARROWING = {
+    "a crawl point is deactivated": """
+from crawlpoints.models import CrawlPoint
+from crawlpoints.services import set_active
+set_active(CrawlPoint.objects.filter(url__endswith="/off/"), False)""",
+    "a crawl point is deleted": """
+from clearinghouse.library.models import Document
+from crawlpoints.models import CrawlPoint
+from crawlpoints.services import delete_crawl_point
+delete_crawl_point(CrawlPoint.objects.get(url__endswith="/off/"))""",
+    "an exclude URL is applied": """
+from crawler import control
+from crawler.models import Run
+control.apply_excludes(Run.objects.get(), 1, ["*/off/*"], by="editor")""",
+}
+
+
+@pytest.mark.parametrize("order", NARROWING.values(), ids=NARROWING.keys())
+def test_what_is_taken_out_of_a_running_crawl_is_not_asked_for_after_two_seconds(
+    house: House, site: Site, order: str
+) -> None:
+    """By the site's own log, on the real clock; the rest of the document goes on."""
+    site.pages |= {"/off/": Page([f"/off/{n}" for n in range(600)])}
+    site.pages |= {f"/off/{n}": Page(delay=0.5) for n in range(600)}
+    site.pages["/m/"] = Page([f"/m/{n}" for n in range(40)])  # and these lead, deeper, to the other pages
+    for n in range(40):
+        site.pages[f"/m/{n}"] = Page([f"/m/{40 + 14 * n + k}" for k in range(14)], delay=0.5)
+    house.manage("add_crawl_point", "1", site.url("/off/"), "--depth", "50")
+    crawl = house.start("crawl", "--speed", "fast", "--json")
+    until(lambda: asked(site, "/off/") > 20, "the crawl has begun")
+    house.python(order)
+    time.sleep(PROMISED)
+    off, others = asked(site, "/off/"), asked(site, "/m/")
+    time.sleep(2.0)
+    assert asked(site, "/off/") == off < 600
+    assert asked(site, "/m/") > others, "the rest goes on"
+    crawl.send_signal(signal.SIGTERM)
+    crawl.communicate(timeout=GRACE)
+    house.manage("check_ledger", "1")
 
 
 def test_cancel_acts_within_two_seconds(house: House, site: Site) -> None:

@@ -47,6 +47,15 @@ class House:
         assert done.returncode == code, f"{arguments}: exit {done.returncode}\n{done.stdout}\n{done.stderr}"
         return json.loads(done.stdout) if done.stdout.strip() else {}
 
+    def python(self, code: str) -> str:
+        """What this code prints when run inside the product."""
+        done = subprocess.run(
+            [sys.executable, "-c", f"import django\ndjango.setup()\n{code}"], cwd=BASE, text=True, timeout=120,
+            env=self.environment | {"DJANGO_SETTINGS_MODULE": "clearinghouse.settings"}, capture_output=True,
+        )  # fmt: skip
+        assert done.returncode == 0, f"{code}\n{done.stderr}"
+        return done.stdout
+
     def rows(self, query: str) -> list[tuple[Any, ...]]:
         with sqlite3.connect(self.var / "webcrawl.sqlite3", timeout=20) as connection:
             return connection.execute(query).fetchall()

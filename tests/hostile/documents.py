@@ -1,15 +1,18 @@
 """HTML and XML broken at random, read as the crawler reads pages."""
 
+import multiprocessing
 import random
 import time
 import traceback
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from clearinghouse.addresses import Address
 from clearinghouse.addresses.parse import parse
 from crawler.extract import page as reading
 from crawler.values import Extracted, Fetched, Request
+from tests.hostile.bombs import memory_at_most
 
 SECONDS_A_MEGABYTE = 2.0
 _AT_LEAST = 0.25  # seconds that any page may take: a busy machine looks elsewhere for as long
@@ -53,6 +56,17 @@ class Figures:
     slowest: float = 0.0  # seconds for a megabyte, of pages worth measuring
     kinds: Counter[str] = field(default_factory=Counter)
     faults: list[str] = field(default_factory=list)
+    memory: int = 0  # bytes, of the process that took most
+
+    def take(self, other: "Figures") -> None:
+        self.read, self.size, self.seconds = (
+            self.read + other.read,
+            self.size + other.size,
+            self.seconds + other.seconds,
+        )
+        self.slowest, self.memory = max(self.slowest, other.slowest), max(self.memory, other.memory)
+        self.kinds += other.kinds
+        self.faults += other.faults
 
     def table(self) -> str:
         kinds = ", ".join(f"{count} {name}" for name, count in self.kinds.most_common())
@@ -62,15 +76,29 @@ class Figures:
         )
 
 
-def read_broken_documents(count: int, seed: int = 1) -> Figures:
-    figures = Figures()
+def read_by_many(count: int, seed: int, seconds: float, processes: int) -> Figures:
+    """Each process reads its share; what their memory came to is that of the largest."""
+    shares = [(range(number, count, processes), seed, seconds) for number in range(processes)]
+    with multiprocessing.get_context("fork").Pool(processes) as pool:
+        parts = pool.starmap(read_broken_documents, shares)
+    whole = Figures()
+    for part in parts:
+        whole.take(part)
+    return whole
+
+
+def read_broken_documents(numbers: Iterable[int], seed: int = 1, seconds: float = 1e9) -> Figures:
+    figures, deadline = Figures(), time.monotonic() + seconds
     _read("first", b"\xe9", "text/html", Figures())  # loads what is loaded when it is needed
-    for number in range(count):
+    for number in numbers:
+        if time.monotonic() > deadline:
+            break
         chance = random.Random(f"{seed}-{number}")
         markup = chance.random() < 0.6
         data = broken(_HTML if markup else chance.choice(_XML), chance)
         kind = chance.choice(_KINDS if markup else ["application/xml", "application/rss+xml", "text/xml", ""])
         _read(f"{seed}-{number}", data, kind, figures)
+    figures.memory = memory_at_most()
     return figures
 
 

@@ -3,6 +3,7 @@ nothing of them: whatever would be fetched lies under a root string and is not e
 
 import random
 import re
+import time
 
 from ada_url import URL
 
@@ -23,13 +24,16 @@ _PARTS = [
 ]  # fmt: skip
 
 
-def judge_links(count: int, seed: int = 1) -> tuple[int, list[str]]:
-    """How many of so many links would be fetched, and those that should not be."""
+def judge_links(count: int, seed: int = 1, seconds: float = 1e9) -> tuple[int, int, list[str]]:
+    """How many links were judged, how many of them would be fetched, and those that should not be."""
+    deadline = time.monotonic() + seconds
     chance = random.Random(seed)
     rules = Rules(Snapshot(1, tuple(PointSettings(n, root, root) for n, root in enumerate(ROOTS, 1)), EXCLUDES))
     bases = [*ROOTS, "https://a.org/docs/a/b.html?c", "http://a.org/lib/x/y"]
     fetched, faults = 0, []
-    for _ in range(count):
+    for number in range(count):
+        if number % 1000 == 0 and time.monotonic() > deadline:
+            return number, fetched, faults
         link = "".join(chance.choice(_PARTS) for _ in range(chance.randint(1, 9)))
         if chance.random() < 0.5:
             link = chance.choice(bases) + link
@@ -38,7 +42,7 @@ def judge_links(count: int, seed: int = 1) -> tuple[int, list[str]]:
             fetched += 1
             if not _belongs(verdict.url):
                 faults.append(f"{link!r} would be fetched as {verdict.url}")
-    return fetched, faults
+    return count, fetched, faults
 
 
 def _belongs(url: str) -> bool:

@@ -4,6 +4,6 @@ from tests.hostile.scope import judge_links
 
 
 def test_no_link_outside_the_roots_or_excluded_would_be_fetched() -> None:
-    fetched, faults = judge_links(20_000, seed=3)
+    judged, fetched, faults = judge_links(20_000, seed=3)
     assert faults == []
-    assert fetched > 1_000
+    assert judged == 20_000 and fetched > 1_000

@@ -1,0 +1,45 @@
+"""Owns: the order in which the files of the suite run: the longest first, so that no lane waits for another at the end.
+
+Lanes take whole files (see the Makefile), in this order. Seconds are those of a quiet machine, to the nearest ten; a
+file that is not named takes less than fifteen. Loaded as a plugin by tests/conftest.py.
+"""
+
+import pytest
+
+SECONDS = {
+    "browser/test_axe.py": 110,
+    "faults/test_kills.py": 100,
+    "browser/test_every_page.py": 100,
+    "faults/test_redis.py": 110,
+    "access/test_routes.py": 70,
+    "adoption/test_adoption.py": 100,
+    "faults/test_databases.py": 70,
+    "propagation/test_servers.py": 50,
+    "flow/test_commands.py": 50,
+    "browser/test_crawl_points.py": 50,
+    "crawler/test_control_of_processes.py": 50,
+    "browser/test_live_run.py": 40,
+    "flow/test_through_rq.py": 40,
+    "faults/test_initializers.py": 30,
+    "oracle/test_oracle.py": 30,
+    "hostile/test_hostile.py": 30,
+    "faults/test_servers.py": 30,
+    "browser/test_first_morning_administrator.py": 30,
+    "faults/test_gentle.py": 20,
+    "faults/test_space.py": 20,
+    "faults/test_sleepers.py": 20,
+    "security/test_t07_processes.py": 20,
+    "security/test_t07_passwords.py": 20,
+    "browser/test_whole_path.py": 20,
+    "browser/test_first_morning_manager.py": 20,
+    "browser/test_first_morning_developer.py": 20,
+}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What is not named keeps its place, behind the others."""
+    items.sort(key=lambda item: -seconds(item.nodeid))
+
+
+def seconds(nodeid: str) -> int:
+    return SECONDS.get(nodeid.partition("::")[0].removeprefix("tests/"), 0)
