@@ -21,7 +21,10 @@ def documents_in(query: str, user: Any, documents: QuerySet[Document]) -> list[i
     """Of these documents, those the filter leaves for this person; nonsense in it is ignored."""
     asked = QueryDict(query)
     view = asked.get("view") or ("mine" if role_of(user) is Role.DEVELOPER else "all")
-    rows = _by_columns(asked, view, user, documents)
+    who = asked.get("who")
+    if view == "mine" and who is None:
+        who = "me"
+    rows = _by_columns(asked, who or "", user, documents)
     left = set(rows.order_by().values_list("pk", flat=True))
     if text := asked.get("q", "").strip()[:200]:
         titled = rows.filter(sheet__title__icontains=text).order_by().values_list("pk", flat=True)
@@ -31,22 +34,22 @@ def documents_in(query: str, user: Any, documents: QuerySet[Document]) -> list[i
     return sorted(_by_last_crawl(asked, view, left))
 
 
-def _by_columns(asked: QueryDict, view: str, user: Any, documents: QuerySet[Document]) -> QuerySet[Document]:
+def _by_columns(asked: QueryDict, who: str, user: Any, documents: QuerySet[Document]) -> QuerySet[Document]:
     rows = documents
     if project := asked.get("project", ""):
         rows = rows.filter(sheet__project__name=project)
     if status := asked.get("status", ""):
         rows = rows.filter(status__name=status)
-    who = asked.get("who", "")
-    if view == "mine" or who == "me":
-        rows = rows.filter(pk__in=Assignment.objects.filter(person=user).values("document_id"))
-    if who and who != "me":
-        rows = rows.exclude(pk__in=Assignment.objects.values("document_id"))
+    if who == "nobody":
+        return rows.exclude(pk__in=Assignment.objects.values("document_id"))
+    if who:
+        person = Q(person=user) if who == "me" else Q(person__username=who)
+        rows = rows.filter(pk__in=Assignment.objects.filter(person).values("document_id"))
     return rows
 
 
 def _by_last_crawl(asked: QueryDict, view: str, left: set[int]) -> set[int]:
-    ended = Excursion.objects.exclude(state__in=OPEN_STATES)
+    ended = Excursion.objects.filter(part="").exclude(state__in=OPEN_STATES)
     last = ended.filter(pk__in=ended.values("doc_id").annotate(last=Max("id")).order_by().values("last"))
     age = asked.get("age", "").strip()
     if view == "never":

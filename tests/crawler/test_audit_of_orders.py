@@ -137,4 +137,4 @@ def test_the_command_launch_starts_nothing_in_quiet_hours(capsys: Any) -> None:
     assert run.control == "pause" and run.hold.reason == "quiet"
     assert "held back" in capsys.readouterr().out
     jobs.initialize(run.pk)
-    assert Run.objects.get().state == "paused"
+    assert Run.objects.get().state == "waiting", "it has not begun, so it is not paused"

@@ -46,7 +46,8 @@ def fetch(asked: Asked, doc_id: int) -> Answer:
     document = document_or_404(asked.user, doc_id, Action.TEST)
     seen = visit(settings_asked(asked, document), saved_points(document), asked.body["url"].strip())
     links = [{"url": url, "why": reason} for url, reason in seen.links_out]
-    return Answer(seen.to_json() | {"links_out": links})
+    told = {name: value for name, value in seen.to_json().items() if name in SCHEMAS["Visit"]["properties"]}
+    return Answer(told | {"links_out": links})
 
 
 def detect(asked: Asked, doc_id: int) -> Answer:

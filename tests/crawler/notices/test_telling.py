@@ -158,6 +158,7 @@ def test_a_request_is_told_to_everybody_who_may_launch_that_document(
     administrator: Any, signed_in: Callable[[Any], Client],
 ) -> None:  # fmt: skip
     options.choose({options.MANAGERS_LAUNCH: "yes", options.DEVELOPERS_LAUNCH: "yes"})
+    services.add_crawl_point(document, POINT)
     asking.ask(document, "somebody", "new pages")
     look()
     assert [of(one) for one in (manager, editor, administrator)] == [["request"]] * 3
