@@ -73,7 +73,8 @@ def test_a_crawl_point_of_a_document_one_may_not_launch_does_not_exist(
 
 @pytest.mark.parametrize(
     "query", ["q=safety", "project=Quality", "view=never", "view=failed", "view=old", "view=empty", "errors=1",
-              "who=nobody", "who=editor", "who=somebody-else", "age=1", "nopoints=1", "status=x", "view=mine", "q=more"],
+              "who=nobody", "who=editor", "who=somebody-else", "age=1", "nopoints=1", "status=x", "view=mine",
+              "q=more"],
 )  # fmt: skip
 def test_a_saved_view_launches_what_the_navigator_lists(
     signed_in: SignedIn, administrator: Any, pointed: Document, query: str
