@@ -36,7 +36,7 @@ LOOK_SECONDS = 1.0  # how often orders (pause, stop, speed) are read
 ENDING_SECONDS = 0.02  # of each round, while other queues are served
 LANDING_SECONDS = 8.0  # for what is in flight when a process is to stop: it has ten
 DONE = object()
-FIRST_WAIT, LONGEST_WAIT = 1.0, 60.0  # seconds between looks for a database that is away
+FIRST_WAIT, LONGEST_WAIT = 1.0, 10.0  # seconds between looks for a database that is away; others wait as long
 
 log = logging.getLogger(__name__)
 
@@ -112,6 +112,7 @@ class Crawl:
             if "disk I/O error" in str(error):
                 raise CrawlerError(f"the WebCrawl disk fails: {error}") from error  # another process must look afresh
             log.warning("The WebCrawl database does not answer (%s); waiting for it", error)
+            self.watch.forgive()
         except CrawlerError:
             raise
         except Exception as error:  # a fault of ours must not end the run: the documents it befell are counted
@@ -129,8 +130,9 @@ class Crawl:
                 self.traffic.hosts.leave()  # what was under way there has ended with what was in memory
                 return True
             except (OperationalError, InterfaceError):
-                self.watch.forgive()
                 self._rest(wait)
+            finally:
+                self.watch.forgive()
                 wait = min(2 * wait, LONGEST_WAIT)
         return False
 

@@ -133,10 +133,7 @@ def test_axe_finds_nothing_while_a_crawl_runs(visit, busy_house):
     visitor = visit()
     visitor.sign_in("administrator")
     page = looked_at(visitor)
-    page.goto("/crawls/launch/")
-    page.get_by_label("Polite: one request a second to each site").check()
-    page.get_by_role("button", name="Launch crawl of").click()
-    page.locator("#depth-1").wait_for(timeout=60_000)
+    visitor.launch_politely()
     run = page.url
     found = in_every_form(page, "a running crawl")
     page.locator("#live-controls summary", has_text="Speed").click()

@@ -72,10 +72,7 @@ def test_nobody_is_asked_while_the_page_is_hidden(visit, busy_house):
     visitor.context.add_init_script("Object.defineProperty(document, 'hidden', {get: () => Boolean(window.away)})")
     visitor.sign_in("administrator")
     page = visitor.page
-    page.goto("/crawls/launch/")
-    page.get_by_label("Polite: one request a second to each site").check()
-    page.get_by_role("button", name="Launch crawl of").click()
-    page.locator("#depth-1").wait_for(timeout=60_000)
+    visitor.launch_politely()
     polls = polls_of(page)
     page.wait_for_event("request", lambda request: "/live?" in request.url)
     page.evaluate("window.away = true")

@@ -78,6 +78,13 @@ class Visitor:
         self.page.get_by_role("button", name="Sign in").click()
         self.page.locator("nav[aria-label=Main]").wait_for(state="attached")
 
+    def launch_politely(self) -> None:
+        """A crawl of all documents that goes on for a while; its page is open then."""
+        self.page.goto("/crawls/launch/")
+        self.page.get_by_label("Polite: one request a second to each site").check()
+        self.page.get_by_role("button", name="Launch crawl of").click()
+        self.page.locator("#depth-1").wait_for(timeout=60_000)
+
     def picture(self, name: str) -> Path:
         ARTIFACTS.mkdir(exist_ok=True)
         path = ARTIFACTS / f"{name}.png"

@@ -60,7 +60,7 @@ def test_a_job_whose_time_is_over_fails_nothing_and_another_goes_on(
         signal.setitimer(signal.ITIMER_REAL, 0)
 
     monkeypatch.setattr(Crawl, "work", work_with_little_time)
-    pages = {"/": Page([f"/{n}" for n in range(60)])} | {f"/{n}": Page(delay=0.02) for n in range(60)}
+    pages = {"/": Page([f"/{n}" for n in range(150)])} | {f"/{n}": Page(delay=0.02) for n in range(150)}
     slices = 0
     with serve(pages) as site:
         run = intake.launch([make_document({"url": site.url("/")}).pk], by="test", speed="medium", ignore_robots=True)
@@ -75,6 +75,6 @@ def test_a_job_whose_time_is_over_fails_nothing_and_another_goes_on(
             run.refresh_from_db()
         assert max(count for path, count in site.requests.items() if path != "/robots.txt") == 1
     assert slices > LEAST_ALARMS
-    assert set(ledger(run).values()) == {"crawled"} and len(ledger(run)) == 61
+    assert set(ledger(run).values()) == {"crawled"} and len(ledger(run)) == 151
     assert faults(run) == [] and not ActiveQueue.objects.exists()
     assert not Event.objects.filter(run=run, kind="interrupted").exists(), "each job gave back what it held"
