@@ -6,10 +6,10 @@ LANES  ?= 3
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
 .DEFAULT_GOAL := help
-.PHONY: help install run test lint bench faults oracle hostile mutants clean
+.PHONY: help install run test test-postgres lint bench faults oracle hostile mutants audit clean
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' Makefile
 
 install: $(VENV)/.installed ## .venv with all that running needs
 
@@ -19,6 +19,9 @@ run: install ## install, prepare and start everything; prints the address and th
 test: $(VENV)/.installed-test ## all tests, in three lanes (many of them wait); CLEARINGHOUSE_REQUIRE=browser,postgres,… forbids skips of that kind
 	@.ci/test-packages
 	@$(BIN)/python -m pytest -n $(LANES) --dist loadfile --no-loadscope-reorder $(ARGS)
+
+test-postgres: $(VENV)/.installed-test ## the tests that use a database, all four on a throw-away PostgreSQL; ARGS="--short" for a minute of it
+	@$(BIN)/python -m tests.on_postgres $(ARGS)
 
 lint: $(VENV)/.installed-test ## ruff, and mypy on the rooms of pure decisions
 	@$(BIN)/ruff check .
@@ -37,8 +40,11 @@ oracle: $(VENV)/.installed-test ## random sites against the reference crawler; A
 hostile: $(VENV)/.installed-test ## hostile documents, answers, bombs and links; ARGS="--only documents --minutes 30"
 	@$(BIN)/python -m tests.hostile $(ARGS)
 
-mutants: $(VENV)/.installed-test ## break the crawler one rule at a time; each must fail its test
+mutants: $(VENV)/.installed-test ## break one rule or defence at a time; a test must fail; ARGS="-k [guard] --part 1/2"
 	@$(BIN)/python -m tests.mutants $(ARGS)
+
+audit: $(VENV)/.installed ## known weaknesses of the dependencies, with pip-audit where it is installed; else it says NOT RUN
+	@.ci/audit $(BIN)/python
 
 clean: ## remove .venv and caches; the data in var/ stays
 	@rm -rf $(VENV) .pytest_cache .ruff_cache .mypy_cache

@@ -1,4 +1,7 @@
-"""Owns: the column that holds a digest. Does not: make one (see digests). Called by: models."""
+"""Owns: the columns that must be told each server in its own words. Does not: make a digest (see digests).
+
+Called by: models.
+"""
 
 from typing import Any
 
@@ -13,3 +16,11 @@ class DigestField(models.BinaryField):
 
     def from_db_value(self, value: Any, expression: Any, connection: Any) -> bytes | None:
         return None if value is None else bytes(value)
+
+
+class ExactCharField(models.CharField):
+    """A text that is itself and nothing like it: by its default SQL Server takes "resume" and "Resumé" for the same."""
+
+    def db_type(self, connection: Any) -> str:
+        kind = str(super().db_type(connection))
+        return f"{kind} COLLATE Latin1_General_100_BIN2" if connection.vendor == "microsoft" else kind

@@ -29,7 +29,11 @@ SETTINGS = [
     Setting(
         "INSECURE_COOKIES", "0", "1 lets a production server be used over plain http (sign-in cookies unprotected)"
     ),
-    Setting("BEHIND_PROXY", "0", "1 trusts X-Forwarded-Proto of the reverse proxy"),
+    Setting(
+        "BEHIND_PROXY",
+        "0",
+        "whose X-Forwarded-Proto and -For are believed: 1 a reverse proxy on this machine; or its addresses, networks",
+    ),
     Setting("TIME_ZONE", "UTC", "zone in which times are shown"),
     Setting("DB", "", "doc_library on content development: sqlite:///…, postgres://… or mssql://…"),
     Setting("DB_WEBCRAWL", "", "the WebCrawl database"),
@@ -37,22 +41,42 @@ SETTINGS = [
     Setting("DB_BACKUP", "", "doc_library of backup production"),
     Setting("REDIS_URL", "", "Redis of the work queues; empty: the embedded server in the VAR folder"),
     Setting(
-        "CREDENTIAL_KEYS", "", "id:base64 keys for site passwords, newest first, comma-separated; development makes one"
+        "CREDENTIAL_KEYS",
+        "",
+        "id:base64 keys for site passwords, newest first, comma-separated, or file:/path of a file with them; "
+        "development makes one",
     ),
     Setting("ALLOWED_NETWORKS", "", "networks or address:port the crawler may reach although they are not public"),
     Setting("ALLOWED_PORTS", "80,443,8000-8999", "ports the crawler may use elsewhere"),
     Setting("CONTACT", "", "address or mail in the crawler's User-Agent, so that site owners can reach you"),
+    Setting("SEARCH_CONTACT", "", "web or mail address that the public search names where it finds nothing"),
+    Setting("SEARCH_PER_MINUTE", "300", "searches a minute one address may send to a web process; 0: any number"),
     Setting("SPEED", "polite", "speed of a run that names none: polite, medium or fast"),
     Setting("SPEEDS", "polite:1:1,medium:0.2:2,fast:0:16", "pause in seconds and connections per site, for each speed"),
     Setting("HOST_PATIENCE", "1800", "seconds after which the pages of a site that does not answer fail"),
     Setting("FREE_SPACE", "100", "megabytes that must be free beside the WebCrawl file; below it crawls wait"),
     Setting("MEMORY", "600", "megabytes beyond which a crawler process is replaced by a fresh one"),
+    Setting(
+        "SWITCH_COMMAND",
+        "",
+        "command that a load balancer follows: run with `primary` or `backup` as its last word",
+    ),
+    Setting("SWITCH_URL", "", 'address that is sent the same as JSON, `{"serving": "backup", "at": …}`, by POST'),
     Setting("MAIL", "", "mail server of notices: smtp://user:password@host:587, smtps://… for TLS from the start"),
     Setting("MAIL_FROM", "clearinghouse@localhost", "sender of these mails"),
-    Setting("PORT", "8765", "port of `make run`"),
+    Setting("BIND", "127.0.0.1", "address at which the web process listens; 0.0.0.0 in a container"),
+    Setting("PORT", "8765", "port of the web process"),
     Setting("DEMO_PORT", "8766", "port of the demo site of `make run`"),
     Setting("CRAWL_WORKERS", "1", "RQ workers for crawls that `make run` starts"),
     Setting("LOG_LEVEL", "INFO", "level of the logs on standard error"),
+    Setting("LOG_FORMAT", "text", "`text` for people, or `json`: one object a line, for programs that collect logs"),
+    Setting("METRICS_TOKEN", "", "token that opens /metrics; without it only a development server answers its machine"),
+    Setting(
+        "KEEP",
+        "runs:0,log:0,notices:365,previews:7,searches:800",
+        "days that things are kept, 0: for ever; what is shown or needed for the next crawl is always kept",
+    ),
+    Setting("KEEP_LAST", "5", "newest crawls of each document that are kept however old they are"),
 ]
 _DEFAULTS = {setting.name: setting.default for setting in SETTINGS}
 
@@ -81,10 +105,10 @@ def production() -> bool:
 
 
 def var() -> Path:
-    """The folder of all embedded state; made on first use."""
+    """The folder of all embedded state; made on first use, closed to other users: sessions and keys lie in it."""
     folder = Path(text("VAR"))
     folder = folder if folder.is_absolute() else BASE / folder
-    folder.mkdir(parents=True, exist_ok=True)
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     return folder
 
 

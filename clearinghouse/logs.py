@@ -4,25 +4,69 @@ What sites say ends in logs too: in an address, in the text of an error. No sign
 speak to the terminal it is read on.
 """
 
+import json
 import logging
 import re
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from datetime import UTC, datetime
 from types import TracebackType
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+
+_LOGINS = re.compile(r"(?<=://)[^/\s@]+@")
+_SECRETS = re.compile(
+    r"""(?i)((?:password|passwd|secret|token|api_?key|_pw\w*)["']?\s*[=:]\s*)("[^"]*"|'[^']*'|\S*[^\s,;)])"""
+)
+_KEYS = re.compile(r"(?i)((?:bearer|basic|negotiate)\s+)[\w.~+/=-]{8,}")
+_about: ContextVar[dict[str, object] | None] = ContextVar("about", default=None)
+
+
+@contextmanager
+def about(**known: object) -> Iterator[None]:
+    """What is logged inside carries these: the request, the run, the propagation."""
+    token = _about.set((_about.get() or {}) | known)
+    try:
+        yield
+    finally:
+        _about.reset(token)
+
+
+def begin_about(**known: object) -> None:
+    """The same for all that follows in this thread: Django logs what it answered after every middleware has ended."""
+    _about.set(known)
 
 
 class OneLine(logging.Formatter):
     """Control signs are written as escapes; a traceback keeps its lines, each set in."""
 
     def formatMessage(self, record: logging.LogRecord) -> str:
-        return escaped(super().formatMessage(record))
+        return escaped(without_secrets(super().formatMessage(record)))
 
     def formatException(self, ei: object) -> str:
-        return _set_in(super().formatException(ei))  # type: ignore[arg-type]
+        return _set_in(without_secrets(super().formatException(ei)))  # type: ignore[arg-type]
 
     def formatStack(self, stack_info: str) -> str:
         return _set_in(stack_info)
+
+
+class OneObject(logging.Formatter):
+    """One JSON object a line, in ASCII: time (UTC), level, logger, message, trace, and what it is about."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        at = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
+        told = {"time": at, "level": record.levelname, "logger": record.name, "process": record.process}
+        told |= (_about.get() or {}) | {"message": without_secrets(record.getMessage())}
+        if record.exc_info:
+            told["trace"] = without_secrets(self.formatException(record.exc_info))
+        return json.dumps(told, default=str)
+
+
+def without_secrets(text: str) -> str:
+    """What stands where a password, a key or a token would stand is left out."""
+    return _KEYS.sub(r"\1…", _SECRETS.sub(r"\1…", _LOGINS.sub("…@", text)))
 
 
 def log_uncaught(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:

@@ -28,7 +28,8 @@ PATIENCE_SECONDS = 1.0
 # The only functions a worker will run: a payload naming anything else is refused (threat T20).
 TRUSTED = {
     "crawler.jobs.initialize", "crawler.jobs.serve", "crawler.jobs.propagate", "crawler.jobs.preview",
-    "crawler.jobs.diagnose", "crawler.jobs.tell",
+    "crawler.jobs.diagnose", "crawler.jobs.tell", "crawler.jobs.count_words",
+    "crawler.jobs.prune",
 }  # fmt: skip
 
 log = logging.getLogger(__name__)

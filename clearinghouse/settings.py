@@ -12,6 +12,7 @@ from urllib.parse import unquote, urlsplit
 from django.core.exceptions import ImproperlyConfigured
 
 from . import databases, env
+from .access import proxies
 
 BASE_DIR = env.BASE
 VAR = env.var()
@@ -32,6 +33,12 @@ def _kept(name: str, make: Any) -> str:
     return path.read_text().strip()
 
 
+def _kept_in_a_file(name: str) -> str:
+    """Named, not read: processes that run see a key that is added (manage.py rotate_keys)."""
+    _kept(name, lambda: "dev:" + base64.b64encode(secrets.token_bytes(32)).decode())
+    return f"file:{(VAR / name).resolve()}"
+
+
 def _required(name: str, development: Any) -> str:
     value = env.text(name)
     if value:
@@ -42,10 +49,7 @@ def _required(name: str, development: Any) -> str:
 
 
 SECRET_KEY = _required("SECRET_KEY", lambda: _kept("secret.key", lambda: secrets.token_urlsafe(50)))
-CREDENTIAL_KEYS = _required(
-    "CREDENTIAL_KEYS",
-    lambda: _kept("credential.keys", lambda: "dev:" + base64.b64encode(secrets.token_bytes(32)).decode()),
-)
+CREDENTIAL_KEYS = _required("CREDENTIAL_KEYS", lambda: _kept_in_a_file("credential.keys"))
 ALLOWED_HOSTS = env.words("ALLOWED_HOSTS") or ([] if PRODUCTION else ["localhost", "127.0.0.1", "[::1]"])
 if PRODUCTION and DEBUG:
     raise ImproperlyConfigured("CLEARINGHOUSE_DEBUG=1 is refused in production: tracebacks show passwords.")
@@ -78,8 +82,12 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "clearinghouse.access.proxies.OwnProxiesOnly",
     "django.middleware.security.SecurityMiddleware",
+    "clearinghouse.access.middleware.NamedRequest",
     "clearinghouse.access.middleware.ContentSecurity",
+    "clearinghouse.access.middleware.WithoutNul",
+    "clearinghouse.access.middleware.BodyLimit",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
@@ -152,13 +160,17 @@ MESSAGE_STORAGE = "django.contrib.messages.storage.session.SessionStorage"
 
 SECURE_COOKIES = PRODUCTION and not env.flag("INSECURE_COOKIES")
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_SSL_REDIRECT = SECURE_COOKIES
+SECURE_REDIRECT_EXEMPT = [r"^(healthz|readyz|metrics)$"]  # asked by machines of the house, over plain http
 SECURE_HSTS_SECONDS = 31_536_000 if SECURE_COOKIES else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = SECURE_COOKIES
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"  # browsers that know frame-ancestors use that instead
-if env.flag("BEHIND_PROXY"):
+if proxies.networks():  # clearinghouse.access.proxies takes this header off requests of anybody else
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
-CSRF_TRUSTED_ORIGINS = [env.text("PUBLIC_URL").rstrip("/")] if env.text("PUBLIC_URL") else []
+_PUBLIC = urlsplit(env.text("PUBLIC_URL"))
+if env.text("PUBLIC_URL") and not (_PUBLIC.scheme in {"http", "https"} and _PUBLIC.hostname):
+    raise ImproperlyConfigured("CLEARINGHOUSE_PUBLIC_URL must be an address like https://clearinghouse.example.org")
+CSRF_TRUSTED_ORIGINS = [f"{_PUBLIC.scheme}://{_PUBLIC.netloc}"] if _PUBLIC.hostname else []
 CSRF_FAILURE_VIEW = "clearinghouse.access.views.csrf_refused"
 DEFAULT_EXCEPTION_REPORTER_FILTER = "clearinghouse.access.tracebacks.NamesOnly"
 
@@ -188,9 +200,13 @@ STORAGES = {
         else "django.contrib.staticfiles.storage.StaticFilesStorage"
     },
 }
+WHITENOISE_KEEP_ONLY_HASHED_FILES = True  # every page names them by their digest: half the time to collect and compress
 DATA_UPLOAD_MAX_MEMORY_SIZE = 5 * 1024 * 1024
 DJANGO_TABLES2_TEMPLATE = "pieces/table.html"
 
+_FORMATS = {"text": "line", "json": "json"}
+if env.text("LOG_FORMAT") not in _FORMATS:
+    raise ImproperlyConfigured("CLEARINGHOUSE_LOG_FORMAT must be text or json.")
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
@@ -199,10 +215,11 @@ LOGGING = {
             "()": "clearinghouse.logs.OneLine",
             "format": "{asctime} {levelname:<7} {name}: {message}",
             "style": "{",
-        }
+        },
+        "json": {"()": "clearinghouse.logs.OneObject"},
     },
     "handlers": {
-        "stderr": {"class": "logging.StreamHandler", "formatter": "line"},
+        "stderr": {"class": "logging.StreamHandler", "formatter": _FORMATS[env.text("LOG_FORMAT")]},
         "faults": {"class": "crawler.faults.Keeper", "level": "ERROR"},
     },
     "root": {"handlers": ["stderr", "faults"], "level": env.text("LOG_LEVEL")},

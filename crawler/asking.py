@@ -1,9 +1,12 @@
 """Owns: crawl requests (asked by who may not launch, answered by who may) and who looks after which task.
 
-Does not: ask who may, crawl. Called by: the request screen, the In Tray.
+Does not: ask who may, crawl. Called by: the request screen, the In Tray, the launch form, the API.
 """
 
+from contextlib import suppress
+
 from django.db import IntegrityError, transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from clearinghouse.access import options
@@ -14,7 +17,8 @@ from crawlpoints.queries import points_of
 
 from . import intake, schedules
 from .errors import NothingToCrawl, WrongMoment
-from .models import CrawlRequest, Excursion, Run, TaskClaim
+from .models import CrawlRequest, Excursion, Run, Schedule, TaskClaim
+from .narrowing import Choice
 
 ASKED_ALREADY = "A crawl of this document was requested already"
 NO_ACTIVE_POINT = "This document has no active crawl point, so there is nothing to crawl"
@@ -68,6 +72,33 @@ def decline(request: CrawlRequest, by: str, answer: str = "") -> None:
         _close(request, CrawlRequest.State.DECLINED, by, answer)
     sentence = f"Declined the requested crawl of {request.title}"
     audit.record("answer", request, sentence, document_id=request.doc_id, after={"answer": answer})
+
+
+def answer_by_launch(run: Run, choice: Choice) -> None:
+    """A run that crawls the whole of a document is the answer to who asked for that."""
+    waiting = CrawlRequest.objects.filter(open_for__in=Excursion.objects.filter(run=run).values("doc_id"))
+    if choice == Choice():
+        _answer(waiting, CrawlRequest.State.LAUNCHED, run.requested_by, run_id=run.pk)
+
+
+def answer_by_plan(schedule: Schedule) -> None:
+    """So is a plan to do it; the answer says when."""
+    docs = schedules.doc_ids_of(schedule)
+    waiting = CrawlRequest.objects.filter(open_for__isnull=False)
+    waiting = waiting if docs is None else waiting.filter(open_for__in=docs)
+    if schedules.choice_of(schedule) == Choice():
+        _answer(waiting, CrawlRequest.State.PLANNED, schedule.created_by, schedules.when_of(schedule))
+
+
+def _answer(
+    waiting: QuerySet[CrawlRequest], state: CrawlRequest.State, by: str, answer: str = "", run_id: int | None = None
+) -> None:
+    for request in waiting:
+        with suppress(WrongMoment):  # somebody was faster
+            _close(request, state, by, answer)
+            CrawlRequest.objects.filter(pk=request.pk).update(run_id=run_id)
+            sentence = f"{state.label} the requested crawl of {request.title}"
+            audit.record("answer", request, sentence, document_id=request.doc_id, after={"answer": answer})
 
 
 def _close(request: CrawlRequest, state: str, by: str, answer: str) -> None:

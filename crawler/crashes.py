@@ -21,11 +21,17 @@ from .models import Excursion, Instance
 MOST = 3
 COMPANY = (16, 1)  # documents served together that were there once, and twice
 _TRACE = 4000
+_WRONG = ("no such column", "no such function", "too many", "ambiguous column", "misuse of", "near ")
 
 
 def trace_of(error: Exception) -> str:
     """As it is stored: an error may hold what a page said, and that what no database takes."""
     return storable("".join(traceback.format_exception(error)))[-_TRACE:]
+
+
+def is_ours(error: Exception) -> bool:
+    """SQLite calls a wrong statement by the name of a database that does not answer; waiting would not help it."""
+    return str(error).startswith(_WRONG) or "syntax error" in str(error)
 
 
 def count(instance: Instance, error: Exception) -> bool:

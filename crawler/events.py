@@ -153,7 +153,7 @@ def _requests(then: datetime) -> Iterator[Happened]:
             launchers_of=one.doc_id, administrators=True, doc_id=one.doc_id,
         )  # fmt: skip
     for one in CrawlRequest.objects.filter(answered_at__gte=then).order_by("id")[:AT_ONCE]:
-        word = "was launched" if one.state == CrawlRequest.State.LAUNCHED else "was declined"
+        word = f"was {one.state}"
         said = f": {one.answer}" if one.answer else ""
         link = reverse("run", args=[one.run_id]) if one.run_id else reverse("crawl-points", args=[one.doc_id])
         yield Happened(

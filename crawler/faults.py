@@ -6,7 +6,6 @@ Called by: Python's logging (settings.LOGGING), for every line of level ERROR an
 """
 
 import logging
-import re
 import sys
 import traceback
 from pathlib import Path
@@ -19,14 +18,10 @@ from django.utils import timezone
 
 from clearinghouse.databases import WEBCRAWL
 from clearinghouse.digests import digest_of
-from clearinghouse.logs import escaped
+from clearinghouse.logs import escaped, without_secrets
 
 MOST = 500
 _SENTENCE, _TRACE = 500, 8_000
-_LOGINS = re.compile(r"(?<=://)[^/\s@]+@")
-_SECRETS = re.compile(
-    r"""(?i)((?:password|passwd|secret|token|api_?key|_pw\w*)["']?\s*[=:]\s*)("[^"]*"|'[^']*'|[^\s,;&)]+)"""
-)
 # What visitors can cause at will is no fault of ours; what the database says cannot be kept in it.
 _NOT_OURS = ("django.security",)
 _DATABASE_AWAY = (OperationalError, InterfaceError)
@@ -68,7 +63,7 @@ def told(record: logging.LogRecord, error: BaseException | None) -> tuple[bytes,
 
 def plain(text: str) -> str:
     """One line without passwords and signs that move a cursor."""
-    return escaped(_SECRETS.sub(r"\1…", _LOGINS.sub("…@", text)))
+    return escaped(without_secrets(text))
 
 
 def _plain_lines(text: str) -> str:

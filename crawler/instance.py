@@ -14,7 +14,7 @@ from django.db import InterfaceError, OperationalError, connections
 from clearinghouse.library.models import Document
 from crawlpoints.models import CrawlPoint
 
-from . import crashes, endings, instances, message_queue, results, surroundings
+from . import crashes, deaths, endings, instances, message_queue, results, surroundings
 from .control import CANCEL, EXCLUDE, PAUSE, Orders, note, orders
 from .errors import CrawlerError, Fenced
 from .models import Event, Excursion, Instance, Run, State
@@ -53,6 +53,7 @@ class Crawl:
         self.run = run
         self.stay = stay  # the command's own instance waits while the run is paused
         self.row: Instance = instances.assign(row, run.pk) if row else instances.register(run.pk)
+        deaths.watch(self.row)
         self.queues: dict[int, ServedQueue] = {}
         # Claimed still, and being ended in steps; without its queue where that was not restored.
         self.endings: dict[int, tuple[ServedQueue | None, Iterator[None]]] = {}
@@ -66,6 +67,7 @@ class Crawl:
         self._looked = self._claimed = 0.0
         self._enough = BATCH_PAGES
         self._more_to_claim = False
+        self._careful = False  # nothing is fetched whose message is not written: its death could not be counted
         self._cancelling: set[int] = set()
         self.no_space = ""  # why nothing is fetched for the moment
         self.grown = False
@@ -103,24 +105,25 @@ class Crawl:
             log.warning("Instance %s was declared dead; what it held in memory is done again by its heir", self.row.pk)
         finally:
             self.traffic.close()
+            deaths.forget(self.row)
 
     def _safe_round(self) -> bool:
         """A round that survives the loss of the database: what was not written is done again, no page fails for it."""
         try:
             return self._round()
         except (OperationalError, InterfaceError) as error:
+            if crashes.is_ours(error):
+                log.exception("Instance %s asked the database wrongly", self.row.pk)
+                return self._survive(error)
             if "disk I/O error" in str(error):
                 raise CrawlerError(f"the WebCrawl disk fails: {error}") from error  # another process must look afresh
             log.warning("The WebCrawl database does not answer (%s); waiting for it", error)
-            self.watch.forgive()
+            self.watch.forgive(error, self.row.pk)
         except CrawlerError:
             raise
-        except Exception as error:  # a fault of ours must not end the run: the documents it befell are counted
+        except Exception as error:
             log.exception("Instance %s met a fault of ours", self.row.pk)
-            self._forget()
-            if not crashes.count(self.row, error):
-                raise
-            return True
+            return self._survive(error)
         self._forget()
         wait = FIRST_WAIT
         while not self.stopping:
@@ -135,6 +138,13 @@ class Crawl:
                 self.watch.forgive()
                 wait = min(2 * wait, LONGEST_WAIT)
         return False
+
+    def _survive(self, error: Exception) -> bool:
+        """A fault of ours must not end the run: the documents it befell are counted. That of no document ends it."""
+        self._forget()
+        if not crashes.count(self.row, error):
+            raise error
+        return True
 
     def _rest(self, seconds: float) -> None:
         """So long, or until it is asked to stop: a signal alone does not end a sleep."""
@@ -174,8 +184,11 @@ class Crawl:
         return bool(self.queues or self.endings) or self._something_may_come()
 
     def _start_requests(self, now: float) -> None:
-        if not (self.orders.hold or self.orders.ending or self.no_space):
-            self.traffic.start_requests(now)
+        if self.orders.hold or self.orders.ending or self.no_space:
+            return
+        if self._careful and self.traffic.unwritten:
+            self._commit()
+        self.traffic.start_requests(now)
 
     def _claim_pause(self) -> float:
         """None while there are more queues than can be claimed at once, and something to serve them with."""
@@ -304,6 +317,7 @@ class Crawl:
         failing = [excursion for excursion in claimed if excursion.crashes >= crashes.MOST]
         self.endings |= {excursion.pk: (None, endings.fail(self.row, excursion)) for excursion in failing}
         claimed = [excursion for excursion in claimed if excursion.crashes < crashes.MOST]
+        self._careful = any(excursion.crashes for excursion in claimed)
         kept = message_queue.kept(claimed)
         fresh = [ServedQueue(excursion, kept.get(excursion.pk)) for excursion in claimed]
         self.queues |= {queue.excursion.pk: queue for queue in fresh}

@@ -6,12 +6,14 @@ is gone, declares it dead; the dead one's next commit finds `alive = 0` and writ
 """
 
 import os
+import signal
 import socket
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from django.db import transaction
+from django.db import DatabaseError, transaction
 from django.db.models import F
 from django.utils import timezone
 
@@ -38,12 +40,16 @@ def _namespace() -> str:
 
 def _started(pid: int) -> int:
     """The kernel's start time of a process (clock ticks after boot); 0 when there is no such process."""
+    fields = _stat(pid)
+    return 0 if not fields or fields[0] in "ZX" else int(fields[19])  # dead, but not yet reaped by its parent
+
+
+def _stat(pid: int) -> list[str]:
+    """What the kernel says of a process, from its state on; nothing when there is none."""
     try:
-        stat = Path(f"/proc/{pid}/stat").read_text()
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except OSError:
-        return 0
-    fields = stat.rpartition(")")[2].split()
-    return 0 if fields[0] in "ZX" else int(fields[19])  # dead, but not yet reaped by its parent
+        return []
 
 
 def register(run_id: int | None, kind: str = "crawl") -> Instance:
@@ -99,8 +105,24 @@ def retire(instance: Instance) -> None:
 
 def gone(instance: Instance) -> bool:
     """Whether this process is provably gone: it ran here (same boot, same process namespace) and runs no more."""
-    here = (instance.boot, instance.namespace) == (_boot(), _namespace()) and bool(instance.boot)
-    return here and _started(instance.pid) != instance.pid_started
+    return _ran_here(instance) and _started(instance.pid) != instance.pid_started
+
+
+def _ran_here(instance: Instance) -> bool:
+    return (instance.boot, instance.namespace) == (_boot(), _namespace()) and bool(instance.boot)
+
+
+def end_stopped(own_id: int | None = None) -> list[Instance]:
+    """Kill processes of this host that are stopped (SIGSTOP); called when nobody could write for as long as a writer
+    waits: one that stopped in a transaction holds the lock of an SQLite file for ever, and is dead to its rivals."""
+    ended = []
+    for instance in Instance.objects.filter(alive=True).exclude(pk=own_id or 0):
+        stopped = _ran_here(instance) and not gone(instance) and _stat(instance.pid)[:1] == ["T"]
+        if stopped:
+            with suppress(ProcessLookupError, PermissionError):
+                os.kill(instance.pid, signal.SIGKILL)
+                ended.append(instance)
+    return ended
 
 
 class Watch:
@@ -124,10 +146,13 @@ class Watch:
         self._seen = {i.pk: self._seen[i.pk] for i in living if i.pk in self._seen}
         return buried
 
-    def forgive(self) -> None:
-        """Silence in which the database refused writes does not count."""
+    def forgive(self, refusal: Exception | None = None, own_id: int | None = None) -> None:
+        """Silence in which the database refused writes does not count; who keeps it locked in its sleep is ended."""
         now = time.monotonic()
         self._seen = {pk: (beat, now) for pk, (beat, _) in self._seen.items()}
+        if refusal is not None and "locked" in str(refusal):
+            with suppress(DatabaseError):
+                end_stopped(own_id)
 
 
 def bury(instance: Instance) -> bool:

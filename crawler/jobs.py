@@ -9,6 +9,8 @@ import signal
 from django.utils import timezone
 
 from clearinghouse import queues
+from clearinghouse.databases import TARGETS
+from clearinghouse.logs import about
 from clearinghouse.records import acting_as
 
 from . import surroundings
@@ -22,7 +24,8 @@ from .models import OPEN_STATES, Run
 def initialize(run_id: int) -> None:
     run = Run.objects.filter(pk=run_id, state__in=OPEN_STATES).exclude(control=PAUSE).first()
     if run:
-        open_queues(run)
+        with about(run=run_id):
+            open_queues(run)
         queues.ring(queues.CRAWL, "crawler.jobs.serve", run_id)
 
 
@@ -34,7 +37,7 @@ def serve(run_id: int) -> None:
         raise CrawlerError("the WebCrawl database is newer than this worker; restart the worker")
     surroundings.step_back()
     surroundings.collect_seldom()
-    with acting_as("crawler"):
+    with acting_as("crawler"), about(run=run_id):
         crawl = Crawl(run)
         # RQ's own handler of SIGALRM raises wherever the process happens to be, also in the middle of a page.
         obeyed = {signal.SIGTERM: crawl.ask_to_stop, signal.SIGALRM: crawl.end_slice}
@@ -53,8 +56,17 @@ def propagate(propagation_id: int) -> None:
     from .propagation import services
 
     surroundings.step_back()
-    with acting_as("propagation"):
+    with acting_as("propagation"), about(propagation=propagation_id):
         services.carry_out(propagation_id)
+
+
+def count_words() -> None:
+    """After a rollback, or a kill before the end: the lexicon follows what each target shows."""
+    from .index import counts
+
+    surroundings.step_back()
+    for target in counts.behind():
+        counts.follow(TARGETS[target])
 
 
 def diagnose() -> None:
@@ -69,6 +81,15 @@ def tell() -> None:
 
     telling.send_due(timezone.now())
     webhooks.send_due(timezone.now())
+
+
+def prune() -> None:
+    """What is older than CLEARINGHOUSE_KEEP says; ends as soon as somebody crawls or propagates."""
+    from . import pruning
+
+    surroundings.step_back()
+    with acting_as("retention"):
+        pruning.prune(timezone.now(), only_while_quiet=True)
 
 
 def preview(preview_id: int) -> None:

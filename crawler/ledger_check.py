@@ -32,13 +32,14 @@ from .models import (
 from .values import CRAWLED, FAILED, OUTCOMES, QUEUED, REASONS, REDIRECTED, SKIPPED, UNCHANGED, Snapshot
 
 PAGES = (CRAWLED, UNCHANGED)
+PRUNING = "prune"  # the control of an excursion whose rows are being removed, step by step
 Rows = QuerySet[LedgerEntry]
 
 
 def faults(run: Run) -> list[str]:
     """Every broken invariant as a sentence; an empty list is the proof."""
     found: list[str] = []
-    for excursion in Excursion.objects.filter(run=run).order_by("id"):
+    for excursion in Excursion.objects.filter(run=run).exclude(control=PRUNING).order_by("id"):
         rows = LedgerEntry.objects.filter(excursion=excursion).order_by()
         for check in (_balance, _reasons, _ends, _messages, _pages, _versions, _cuts, _limits, _redirects, _finds,
                       _heads, _projection, _links):  # fmt: skip

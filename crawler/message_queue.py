@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from django.db import transaction
+from django.db import connections, transaction
 from django.db.models import Count
 from django.utils import timezone
 
@@ -63,8 +63,10 @@ def claim(instance: Instance, limit: int, crashes: int = 0) -> list[Excursion]:
     Only those with so many crashes: see crashes.py."""
     with transaction.atomic(using=WEBCRAWL):
         fence(instance)
+        # The queues only; SQL Server locks the rows of the first table anyway and has no word for it.
+        of = ("self",) if connections[WEBCRAWL].features.has_select_for_update_of else ()
         free = (
-            Excursion.objects.select_for_update(skip_locked=True, of=("self",))
+            Excursion.objects.select_for_update(skip_locked=True, of=of)
             .filter(crashes=crashes)
             .filter(run_id=instance.run_id, unfinished=True, state__in=CLAIMABLE, found__gt=0, claim__isnull=True)
             .order_by("id")[:limit]

@@ -190,7 +190,8 @@ def _bodies(batch: sql.Batch, versions: list[NewVersion]) -> None:
 
 def _versions(batch: sql.Batch, work: Work, now: Any) -> None:
     doc_id = work.excursion.doc_id
-    batch.insert("page_version", (*VersionRow._fields, "found_at"), [(*version.row, now) for version in work.versions])
+    rows = [(*version.row, now) for version in work.versions]
+    batch.insert("page_version", (*VersionRow._fields, "found_at"), rows, ids=True)
     heads = [(doc_id, version.row.url_key, version.row.id, 1) for version in work.versions if not version.head_exists]
     batch.insert("page_head", ("doc_id", "url_key", "version_id", "updated_fl"), heads)
     batch.execute_many(

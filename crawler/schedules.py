@@ -12,6 +12,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from clearinghouse.access.policies import Action, documents_for
+from clearinghouse.access.templatetags.pieces import date_words
 from clearinghouse.audit import services as audit
 from clearinghouse.databases import WEBCRAWL
 from clearinghouse.library.models import Document
@@ -90,6 +91,12 @@ def turn(schedule: Schedule, *, on: bool, now: datetime) -> None:
 def remove(schedule: Schedule) -> None:
     _record("delete", schedule, f"Deleted the planned crawl: {_said(schedule)}", before=_kept(schedule))
     schedule.delete()
+
+
+def when_of(schedule: Schedule) -> str:
+    """Its time in words, with the day where it happens once."""
+    at = timezone.localtime(schedule.next_at) if schedule.next_at else None
+    return f"Once, on {date_words(at)} at {at:%H:%M}" if at and not rule_of(schedule) else _said(schedule)
 
 
 def _said(schedule: Schedule) -> str:

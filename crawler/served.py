@@ -40,7 +40,7 @@ class Item:
     found_on: bytes | None = field(compare=False, default=None)
     tries: int = field(compare=False, default=0)
     not_before: float = field(compare=False, default=0.0)
-    deaths: int = field(compare=False, default=0)  # parsers it has cost
+    deaths: int = field(compare=False, default=0)  # processes it has cost
     identity: bool = field(compare=False, default=False)  # ask for an uncompressed answer
     cookies: str = field(compare=False, default="")
     address: Address | None = field(compare=False, default=None)
@@ -353,4 +353,4 @@ def look_up_previous(queues: list[ServedQueue]) -> None:
 
 def _item(message: Message | Waiting, order: int) -> Item:
     return Item(message.depth, order, message.url_key, message.url, message.owner_id, message.found_on,
-                tries=message.attempts)  # fmt: skip
+                deaths=message.attempts)  # fmt: skip

@@ -3,15 +3,17 @@
 Many rows of one shape go through executemany: at 2,000 pages a second the ORM's objects would cost more than SQLite.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from typing import Any
 
-from django.db import connections
+from django.db import DatabaseError, connections
 
 from clearinghouse.databases import WEBCRAWL
 
 CHUNK = 500
+SQL_SERVER = "microsoft"  # as Django calls it
 
 
 class Batch:
@@ -22,18 +24,18 @@ class Batch:
 
     def __init__(self) -> None:
         self._rows: dict[str, list[Sequence[Any]]] = {}
+        self._numbered: dict[str, str] = {}  # statement -> the table whose ids it brings along
 
-    def insert(self, table: str, columns: Sequence[str], rows: list[Sequence[Any]], *, ignore: bool = False) -> None:
-        """Insert rows; with `ignore`, a row whose first column (the key) exists already is left out."""
+    def insert(
+        self, table: str, columns: Sequence[str], rows: list[Sequence[Any]], *, ignore: bool = False, ids: bool = False
+    ) -> None:
+        """Insert rows; with `ignore`, a row whose first column (the key) exists already is left out; with `ids`, the
+        first column is a key that the server would otherwise number itself."""
         vendor = connections[WEBCRAWL].vendor
-        names, marks = ", ".join(columns), ", ".join(["%s"] * len(columns))
-        statement = f"INSERT INTO {table} ({names}) VALUES ({marks})"  # noqa: S608 - names are constants of ours
-        if ignore and vendor == "microsoft":
-            statement = f"IF NOT EXISTS (SELECT 1 FROM {table} WHERE {columns[0]} = %s) {statement}"  # noqa: S608
-            rows = [(row[0], *row) for row in rows]
-        elif ignore:
-            statement += " ON CONFLICT DO NOTHING"
-        self.execute_many(statement, rows)
+        statement = insertion(vendor, table, columns, ignore=ignore)
+        if ids:
+            self._numbered[statement] = table
+        self.execute_many(statement, [(row[0], *row) for row in rows] if ignore and vendor == SQL_SERVER else rows)
 
     def execute_many(self, statement: str, rows: list[Sequence[Any]]) -> None:
         if rows:
@@ -41,8 +43,42 @@ class Batch:
 
     def flush(self) -> None:
         for statement, rows in self._rows.items():
-            execute_many(statement, rows)
+            with own_ids(WEBCRAWL, self._numbered.get(statement, "")):
+                execute_many(statement, rows)
         self._rows = {}
+
+
+def insertion(vendor: str, table: str, columns: Sequence[str], *, ignore: bool = False) -> str:
+    """An INSERT for this server. To leave out rows that exist, SQL Server is given the key twice. Pure."""
+    names, marks = ", ".join(columns), ", ".join(["%s"] * len(columns))
+    statement = f"INSERT INTO {table} ({names}) VALUES ({marks})"  # noqa: S608 - names are constants of ours
+    if not ignore:
+        return statement
+    if vendor != SQL_SERVER:
+        return f"{statement} ON CONFLICT DO NOTHING"
+    # The hints keep the place free until the row stands in it: two at once would both see nothing.
+    there = f"SELECT 1 FROM {table} WITH (UPDLOCK, HOLDLOCK) WHERE {columns[0]} = %s"  # noqa: S608
+    return f"IF NOT EXISTS ({there}) {statement}"
+
+
+def numbering(table: str, mine: bool) -> str:
+    """Whether rows of this table bring their ids along, on SQL Server. Pure."""
+    return f"SET IDENTITY_INSERT {table} {'ON' if mine else 'OFF'}"
+
+
+@contextmanager
+def own_ids(alias: str, table: str) -> Iterator[None]:
+    """Inside, rows of this table may be inserted with their ids: SQL Server must be told, the others need nothing."""
+    if not table or connections[alias].vendor != SQL_SERVER:
+        yield
+        return
+    with connections[alias].cursor() as cursor:
+        cursor.execute(numbering(table, mine=True))
+        try:
+            yield
+        finally:
+            with suppress(DatabaseError):  # the connection is gone; a new one begins without
+                cursor.execute(numbering(table, mine=False))
 
 
 def execute_many(statement: str, rows: Sequence[Sequence[Any]]) -> None:

@@ -1,5 +1,6 @@
 """Owns: what must happen though nobody asks: bells lost by Redis are rung again, the dead are buried, runs whose
-documents all ended are concluded, what is due is started, quiet hours are kept, the public is brought home.
+documents all ended are concluded, what is due is started, quiet hours are kept, the public is brought home and its
+searches are counted; once a day, at a quiet moment, what is old enough goes.
 
 A process of its own, every five seconds; not an RQ job, because it must work when Redis does not. Several ticks on
 several hosts do no harm: each step looks at rows and is safe to repeat. Called by: the command tick.
@@ -11,13 +12,14 @@ from django.db import connections
 from django.utils import timezone
 
 from clearinghouse import queues
+from clearinghouse.search.use import services as search_use
 
-from . import endings, message_queue, notices, quiet, schedules
+from . import endings, message_queue, notices, pruning, quiet, schedules
+from .index import counts
 from .instances import Watch, gone
 from .models import OPEN_STATES, Run, State
 from .preview import rows as previews
-from .propagation import services
-from .propagation.switch import bring_home
+from .propagation import services, watchdog
 
 SECONDS = 5.0
 MOST_TICKETS = 8
@@ -38,11 +40,21 @@ def round_(watch: Watch) -> None:
         _look_after(run)
     for propagation_id in services.due():
         queues.ring(queues.PROPAGATE, "crawler.jobs.propagate", propagation_id)
-    bring_home()
+    watchdog.bring_home()
+    watchdog.follow_beside()
     notices.write_due(timezone.now())
     previews.ring_lost(timezone.now())
+    _count_words()
+    search_use.collect()
+    pruning.ring_when_due(timezone.now())
     for connection in connections.all(initialized_only=True):
         connection.close_if_unusable_or_obsolete()
+
+
+def _count_words() -> None:
+    """A propagation counts by itself; after a rollback nobody else does."""
+    if services.unfinished() is None and counts.behind() and not queues.waiting(queues.PROPAGATE):
+        queues.ring(queues.PROPAGATE, "crawler.jobs.count_words")
 
 
 def _look_after(run: Run) -> None:

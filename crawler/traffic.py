@@ -13,7 +13,7 @@ from django.db import DatabaseError
 from clearinghouse.addresses import Refusal
 from clearinghouse.addresses.parse import parse, resolve
 
-from . import results
+from . import deaths, results
 from .answers import PAGE, REDIRECTS, RETRY, SLOW_DOWN, heard, hopeless, silent
 from .attention import Attention
 from .crashes import trace_of
@@ -34,7 +34,7 @@ from .values import FAILED, REASONS, SKIPPED, Fetched, PointSettings, Request
 CONNECTIONS = 512
 RESERVE = 64
 SHOWN, SHOWN_LENGTH = 8, 500  # requests that screens name, and characters of their addresses
-QUARANTINE = 3  # parser deaths of one page
+QUARANTINE = 3  # deaths of processes, by one page
 
 log = logging.getLogger(__name__)
 
@@ -163,6 +163,9 @@ class Traffic:
     def _start(self, queue: ServedQueue, item: Item, desk: Desk) -> None:
         owner = queue.owner(item)
         ignored = self._ignores_robots(owner)
+        if item.deaths >= QUARANTINE:
+            self._conclude(queue, item, FAILED, "quarantined", "")
+            return
         if (desk.robots_state == UNREADABLE and not ignored) or self.hosts.given_up(desk):
             self._conclude(queue, item, REASONS[desk.trouble].outcome, desk.trouble, "the site did not answer")
             return
@@ -186,6 +189,7 @@ class Traffic:
             etag=previous.etag if previous else "", last_modified=previous.last_modified if previous else "",
             credentials=credentials, accept_bad_certificate=owner.accept_bad_certificate,
             identity_encoding=item.identity, cookies=queue.cookies(item), token=(queue, item, desk),
+            mark=deaths.mark(queue.excursion.pk, item.key),
         )  # fmt: skip
         queue.fly(item)
         self.attention.started(queue)

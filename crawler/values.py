@@ -146,6 +146,7 @@ class Request:
     identity_encoding: bool = False  # the second try after decode_failed
     cookies: str = ""
     token: Any = None  # the caller's own mark, handed back with the answer
+    mark: bytes = b""  # what is noted while the answer is unpacked
 
 
 @dataclass(slots=True)

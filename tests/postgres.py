@@ -9,7 +9,6 @@ import pwd
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator
 from glob import glob
 from itertools import count
 from pathlib import Path
@@ -50,10 +49,10 @@ class Server:
     def _data(self) -> str:
         return str(self.folder / "data")
 
-    def url(self, name: str = "") -> str:
-        """The address of a new, empty database."""
+    def url(self, name: str = "", like: str = "template1") -> str:
+        """The address of a new database: empty, or like another one."""
         name = name or f"test_{next(_numbers)}"
-        self.execute(f'CREATE DATABASE "{name}"', database="postgres")
+        self.execute(f'CREATE DATABASE "{name}" TEMPLATE "{like}"', database="postgres")
         return self.address(name)
 
     def address(self, name: str) -> str:
@@ -126,13 +125,16 @@ def programs() -> Path | None:
     return next((folder for folder in folders if all((folder / name).exists() for name in wanted)), None)
 
 
+SHARED = pytest.StashKey[Server]()
+
+
 @pytest.fixture(scope="session")
-def postgres() -> Iterator[Server]:
+def postgres(request: pytest.FixtureRequest) -> Server:
+    """One for the whole session: a module that imports this fixture has a fixture of its own, not a cluster."""
     folder = programs()
     need("postgres", folder is not None, "initdb, pg_ctl and postgres are not installed")
     assert folder is not None
-    server = Server(folder)
-    try:
-        yield server
-    finally:
-        server.stop()
+    if SHARED not in request.config.stash:
+        request.config.stash[SHARED] = server = Server(folder)
+        request.config.add_cleanup(server.stop)
+    return request.config.stash[SHARED]

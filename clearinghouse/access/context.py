@@ -34,7 +34,7 @@ _NAV = (
     ("In Tray", "home", Action.VIEW, ()),
     ("Documents", "documents", Action.VIEW, ("/documents/", "/crawl-points/")),
     ("Crawls", "crawls", Action.VIEW_RUNS, ("/crawls/",)),
-    ("Reports", "reports", Action.VIEW_RUNS, ("/reports/",)),
+    ("Reports", "reports", Action.VIEW_RUNS, ("/reports/", "/index/")),
     ("Propagation", "propagation", Action.VIEW_PROPAGATION, ("/propagation/",)),
     ("Settings", "settings", Action.MANAGE_PEOPLE, ("/settings/",)),
 )

@@ -14,8 +14,7 @@ from django.utils import timezone
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.debug import sensitive_variables
 
-from clearinghouse import env
-
+from . import proxies
 from .models import FailedSignIn
 
 ATTEMPTS = 5
@@ -39,7 +38,7 @@ def try_sign_in(request: HttpRequest, name: str, password: str) -> Any | None:
 
 def address_of(request: HttpRequest) -> str:
     """The caller's network address; behind our own proxy, what the proxy saw (the last entry)."""
-    if env.flag("BEHIND_PROXY"):
+    if proxies.trusted(str(request.META.get("REMOTE_ADDR", ""))):
         forwarded = request.headers.get("X-Forwarded-For", "").split(",")[-1].strip()
         if forwarded:
             return forwarded

@@ -74,7 +74,9 @@ class PersonForm(forms.Form):
     first_name = forms.CharField(label="First name", max_length=150, required=False)
     last_name = forms.CharField(label="Last name", max_length=150, required=False)
     email = forms.EmailField(label="Mail", required=False)
-    role = forms.ChoiceField(label="Role", choices=Role.choices, widget=forms.RadioSelect)
+    role = forms.ChoiceField(
+        label="Role", choices=Role.choices, widget=forms.RadioSelect, error_messages={"required": "Choose a role"}
+    )
     projects = forms.ModelMultipleChoiceField(
         label="Projects",
         queryset=Project.objects.none(),

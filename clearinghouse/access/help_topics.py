@@ -28,8 +28,11 @@ _NAMES = {
     "findings": ("run-findings",),
     "reports": ("reports", "report"),
     "schedules": ("schedules",),
-    "search": ("search", "search-result"),
-    "propagation": ("propagation", "propagation-new", "propagation-board"),
+    "search": ("search", "search-result", "search-advanced"),
+    "search-curation": ("curation", "curation-rule"),
+    "search-tools": ("search-ranking", "search-missing"),
+    "propagation": ("propagation", "propagation-new", "propagation-board", "propagation-rollback"),
+    "word-index": ("index-word", "index-page"),
     "settings": ("settings", "networks", "launching", "crawl-defaults"),
     "people": ("people", "person-new", "person-edit", "projects", "project-edit"),
     "machines": ("workers", "status", "error-log"),
@@ -37,7 +40,10 @@ _NAMES = {
 }  # fmt: skip
 # Screens that are several: by the argument of their address, or by what stands behind its question mark.
 TABS = ("pages", "urls", "hosts", "errors", "changes", "tree", "log", "settings")
-REPORTS = ("coverage", "activity", "hosts", "errors", "broken-links", "changes", "schedules", "exclusions", "audit")
+REPORTS = (
+    "coverage", "activity", "hosts", "errors", "broken-links", "changes", "schedules", "exclusions", "search-use",
+    "propagation", "audit",
+)  # fmt: skip
 PARTS: dict[str, tuple[str, dict[str, str]]] = {
     "run-tab": ("tab", {tab: f"run-{tab}" for tab in TABS}),
     "report": ("name", {name: f"report-{name}" for name in REPORTS}),

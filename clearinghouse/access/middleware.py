@@ -3,6 +3,8 @@
 Does not: decide about documents (policies). Called by: settings.MIDDLEWARE.
 """
 
+import re
+import secrets
 from collections.abc import Callable
 from urllib.parse import urlsplit
 
@@ -13,9 +15,10 @@ from django.urls import reverse
 from django.utils.cache import patch_vary_headers
 from django.utils.http import urlencode
 
+from clearinghouse.logs import begin_about
 from clearinghouse.records import acting_as
 
-from . import keys
+from . import keys, proxies
 from .doors import safe_next
 
 Respond = Callable[[HttpRequest], HttpResponse]
@@ -32,10 +35,28 @@ LOOSER_SECURITY = (
 LOOSER_PATHS = ("/settings/queues/",)
 PERMISSIONS = "camera=(), display-capture=(), geolocation=(), microphone=(), payment=(), usb=()"
 
-OPEN_PATHS = {"/sign-in/", "/healthz", "/readyz", "/opensearch.xml"}
+OPEN_PATHS = {"/sign-in/", "/healthz", "/readyz", "/metrics", "/opensearch.xml"}
 OPEN_PREFIXES = ("/search/", "/help/")
 API_PREFIX = "/api/v1/"
+_NUMBER = re.compile(r"[\w-]{8,64}", re.ASCII)
+MOST_BYTES = 8_000_000  # of a request: a file of 2 MB and its form; nobody else sends that much
 _STOP_POLLING = 286  # htmx: show this answer and ask no more
+
+
+class NamedRequest:
+    """Every request has a number, made here or by the proxy: its lines in the log carry it, its answer names it."""
+
+    def __init__(self, get_response: Respond) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        by_ours = proxies.trusted(str(request.META.get("REMOTE_ADDR", "")))
+        given = request.headers.get("X-Request-Id", "") if by_ours else ""
+        number = given if _NUMBER.fullmatch(given) else secrets.token_hex(8)
+        begin_about(request=number)
+        response = self.get_response(request)
+        response.headers["X-Request-Id"] = number
+        return response
 
 
 class ContentSecurity:
@@ -50,6 +71,33 @@ class ContentSecurity:
         response.headers.setdefault("Content-Security-Policy", policy)
         response.headers.setdefault("Permissions-Policy", PERMISSIONS)
         return response
+
+
+class WithoutNul:
+    """No address of ours holds the character NUL, and PostgreSQL refuses to compare a text with one: it is left out."""
+
+    def __init__(self, get_response: Respond) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        asked = request.META.get("QUERY_STRING", "")
+        if "%00" in asked or "\0" in asked:
+            request.META["QUERY_STRING"] = asked.replace("%00", "").replace("\0", "")
+        return self.get_response(request)
+
+
+class BodyLimit:
+    """Refused before anything of it is read: Django would store a file of any size on the disk, for anybody."""
+
+    def __init__(self, get_response: Respond) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        length = request.META.get("CONTENT_LENGTH") or "0"
+        if length.isdigit() and int(length) <= MOST_BYTES:
+            return self.get_response(request)
+        text = f"This is more than {MOST_BYTES // 1_000_000} MB. Send less at once."
+        return HttpResponse(text, status=413, content_type="text/plain", headers={"Cache-Control": "no-store"})
 
 
 class KeyOrSession:

@@ -30,6 +30,7 @@ class Action(StrEnum):
     ADMINISTER = "administer"
     ASSIGN = "assign"
     MANAGE_PEOPLE = "manage_people"
+    CURATE = "curate"
 
 
 class Scope(StrEnum):
@@ -58,6 +59,7 @@ MATRIX: dict[Action, tuple[Scope, Scope, Scope, Scope]] = {
     Action.ADMINISTER:       (_NONE,    _NONE,    _NONE,    _ALL),
     Action.ASSIGN:           (_NONE,    _NONE,    _PROJECT, _ALL),
     Action.MANAGE_PEOPLE:    (_NONE,    _NONE,    _PROJECT, _ALL),
+    Action.CURATE:           (_NONE,    _NONE,    _PROJECT, _ALL),
 }  # fmt: skip
 
 # What the administrators may grant by a setting: role, the setting, the scope it gives.

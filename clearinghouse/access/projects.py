@@ -11,6 +11,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from clearinghouse.library import services
 from clearinghouse.library.models import Project
+from clearinghouse.search.curation import services as curation
 
 from .forms import problems_of
 from .policies import Action, require
@@ -58,6 +59,7 @@ def project_edit(request: HttpRequest, project_id: int) -> HttpResponse:
     )
     if form.is_bound and form.is_valid():
         services.rename_project(project, form.cleaned_data["name"])
+        curation.follow_project(project.pk, project.name)
         messages.success(request, f"Saved {project}.")
         return redirect("projects")
     context = {

@@ -43,6 +43,15 @@ GROUPS: dict[str, tuple[Screen, ...]] = {
         Screen("status", "System status", "Databases, tables, Redis, workers, the tick, disk, clock, versions."),
         Screen("admin:index", "Tables", "Rows one by one, for what no screen offers."),
     ),
+    "Public search": (
+        Screen("curation", "Search curation", "Synonyms, stopwords, and pages to recommend.", Action.CURATE),
+        Screen(
+            "search-missing",
+            "Why is this page not in search?",
+            "Where an address was stopped on its way.",
+            Action.CURATE,
+        ),
+    ),
 }
 
 

@@ -5,16 +5,18 @@ Does not: decide who may (policies), change people (people.py). Called by: urls,
 
 from typing import Any
 
+from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth import login, logout, update_session_auth_hash
 from django.contrib.auth.forms import PasswordChangeForm
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
 from django.shortcuts import redirect, render
+from django.template.loader import render_to_string
+from django.templatetags.static import static
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
-from django.views.defaults import server_error
 
 from clearinghouse.audit import services as audit
 
@@ -141,4 +143,12 @@ def fault(request: HttpRequest) -> HttpResponse:
     if request.path_info.startswith("/api/"):
         sentence = "A fault of ours. It is written down; try again later."
         return JsonResponse({"code": "fault", "error": sentence}, status=500)
-    return server_error(request)
+    return HttpResponse(render_to_string("500.html", {"style": _style()}), status=500)
+
+
+def _style() -> str:
+    """The style sheet by its digest; by its plain name where nothing was collected, because this page must come."""
+    try:
+        return static("app.css")
+    except ValueError:
+        return f"{settings.STATIC_URL}app.css"

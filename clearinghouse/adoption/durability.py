@@ -19,15 +19,13 @@ def check_durability(app_configs: list[AppConfig] | None = None, **options: Any)
     found: list[CheckMessage] = []
     for alias in connections:
         try:
-            found += [
-                Error(f"{alias}: {sentence}", id="clearinghouse.E008") for sentence in _unsafe(connections[alias])
-            ]
+            found += [Error(f"{alias}: {sentence}", id="clearinghouse.E008") for sentence in unsafe(connections[alias])]
         except DatabaseError:
             continue  # `prepare` says why; a check must not keep a command from waiting for its database
     return found
 
 
-def _unsafe(connection: Any) -> list[str]:
+def unsafe(connection: Any) -> list[str]:
     if connection.vendor == "sqlite":
         return _unsafe_sqlite(connection)
     return _unsafe_postgres(connection) if connection.vendor == "postgresql" else []

@@ -20,6 +20,7 @@ _HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "X-DNS-Prefetch-Control": "off",
     "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Resource-Policy": "same-origin",
     "X-Robots-Tag": "noindex",
 }
 _BODY = re.compile(rb"<body\b[^<>]*>", re.IGNORECASE)  # no "<" inside: many unfinished tags cost no more than one

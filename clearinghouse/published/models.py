@@ -7,7 +7,7 @@ generation. Only crawler.propagation writes here. Always named with using(alias)
 
 from django.db import models
 
-from clearinghouse.columns import DigestField
+from clearinghouse.columns import DigestField, ExactCharField
 
 OPEN = 2_147_483_647
 
@@ -57,7 +57,10 @@ class PublishedVersion(models.Model):
 
     class Meta:
         db_table = "published_version"
-        indexes = [models.Index(fields=["doc_id", "url_key"], name="published_version_page")]
+        indexes = [
+            models.Index(fields=["doc_id", "url_key"], name="published_version_page"),
+            models.Index(fields=["page_id"], name="published_version_page_id"),
+        ]
 
 
 class PublishedMeta(models.Model):
@@ -99,6 +102,32 @@ class PublishedDocument(models.Model):
         constraints = [models.UniqueConstraint(fields=["doc_id", "gen_from"], name="published_document_unique")]
 
 
+class LexiconWord(models.Model):
+    """A word of the published pages under the id it keeps for ever, also when an index is built anew."""
+
+    id = models.AutoField(primary_key=True, db_column="word_id")
+    word = ExactCharField(max_length=64, unique=True)  # folded, as clearinghouse.search.words splits texts
+    pages = models.IntegerField(default=0)  # live pages that hold it, when they were last counted
+
+    class Meta:
+        db_table = "lexicon"
+
+    def __str__(self) -> str:
+        return self.word
+
+
+class LexiconState(models.Model):
+    """One row: for which generation `pages` of the lexicon is counted, and how far the counting for another one is."""
+
+    id = models.SmallIntegerField(primary_key=True, default=1)
+    generation = models.IntegerField(default=0)  # -1: the counts are being set to nothing
+    goal = models.IntegerField(null=True)  # the generation it is on its way to
+    done_to = models.BigIntegerField(default=0)  # the last word_id whose count is the goal's
+
+    class Meta:
+        db_table = "lexicon_state"
+
+
 class LiveGeneration(models.Model):
     """One row: which generation this target shows. The switch, and a rollback, update it and nothing else."""
 
@@ -118,6 +147,10 @@ class PublicSwitch(models.Model):
     owner = models.BigIntegerField(null=True)  # the propagation that moved it away
     deadline = models.DateTimeField(null=True)
     changed_at = models.DateTimeField(null=True)
+    told = models.CharField(max_length=12, default="")  # whom the load balancer is known to send people to; or in doubt
+    told_at = models.DateTimeField(null=True)
+    telling_until = models.DateTimeField(null=True)  # a process is telling it now
+    trouble = models.TextField(default="")  # why it did not follow the last time
 
     class Meta:
         db_table = "public_switch"

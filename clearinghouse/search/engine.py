@@ -1,43 +1,38 @@
-"""Owns: a search from text to results: parse, resolve names, find, fetch what is shown.
+"""Owns: a search from text to results: parse, find, narrow, order, fold, fetch what is shown.
 
-Does not: speak SQL of a particular server (backends), make pages (screens). Called by: the screens, the command,
-the sample queries of a propagation.
+Does not: speak SQL of a particular server (backends), make pages (screens). Called by: the screens, the command.
 """
 
 import time
+from array import array
 from collections import Counter
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
+from itertools import filterfalse, islice
 
 from django.db.models.functions import Left
+from django.utils import timezone
 from django.utils.safestring import SafeString
 
 from clearinghouse.published.models import LiveGeneration, PublishedDocument, PublishedInterval, PublishedVersion
 
-from .backends import Backend, Found, Scope, backend
+from . import facts as all_facts
+from . import kept, relax
+from .backends import Backend, backend
+from .facts import Facts, Kind
+from .folding import Folded, folded
+from .narrowing import Narrow, narrowed
 from .query import Query, parse
-from .ranking import POOL, Candidate, ranked
-from .serving import live_generation
+from .ranking import LOOKED_AT, POOL, Candidate, ranked
+from .snippets import LOOKED_AT as TEXT_LOOKED_AT
 from .snippets import Marker, excerpt, marked
-from .words import fold, words_of
+
+__all__ = ["DEEPEST", "LIMIT", "Hit", "Narrow", "Results", "page", "search"]
 
 LIMIT = 100
 DEEPEST = 10_000  # results further down than this are not paged to
-LOOKED_AT = 20_000  # characters of headings and anchors that decide the order
-
-
-@dataclass(frozen=True, slots=True)
-class Narrow:
-    """What was chosen on the page beside the query: each facet a list of which any may match, and the order."""
-
-    projects: tuple[str, ...] = ()
-    doc_ids: tuple[int, ...] = ()
-    types: tuple[int, ...] = ()
-    sites: tuple[str, ...] = ()
-    sort: str = "best"  # best, newest, title
-
-    def __bool__(self) -> bool:
-        return bool(self.projects or self.doc_ids or self.types or self.sites)
+Documents = dict[int, tuple[str, str]]  # title and project
 
 
 @dataclass(slots=True)
@@ -54,25 +49,69 @@ class Hit:
     host: str
     crawled_at: datetime
     score: float
+    folder: str = ""  # its site and first folder
+    similar: int = 0  # other pages of these results that are like it: what Narrow.similar_to shows
+    more_from_folder: int = 0  # all pages of its folder, where some are put away: what Narrow.folder shows
 
 
 @dataclass(slots=True)
 class Results:
     query: Query
     generation: int
-    total: int = 0
+    total: int = 0  # pages, with those that are folded away
+    entries: int = 0  # what a reader can page through: hits over all pages of results
+    relaxed: bool = False  # no page has all words; these have most of the telling ones
     seconds: float = 0.0
     hits: list[Hit] = field(default_factory=list)
     projects: Counter[str] = field(default_factory=Counter)
     documents: Counter[int] = field(default_factory=Counter)
     types: Counter[int] = field(default_factory=Counter)
     sites: Counter[str] = field(default_factory=Counter)
+    languages: Counter[str] = field(default_factory=Counter)
+    crawled: Counter[str] = field(default_factory=Counter)  # week, month, year (each with the one before), older
     titles: dict[int, str] = field(default_factory=dict)  # of the documents counted
     indexed_at: datetime | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Library:
+    """What is searched: one generation of one target, today."""
+
+    index: Backend
+    facts: Facts
+    documents: Documents
+    now: datetime
+
+
+@dataclass(slots=True)
+class Matched:
+    """The pages with the words, in order of the index's score. Arrays: what is kept shall not be walked by Python."""
+
+    query: Query  # as it was asked in the end
+    rows: Sequence[int]
+    scores: Sequence[float]  # of the first rows; the others are worth nothing
+    relaxed: bool = False
+
+    def scores_of(self, wanted: Iterable[int]) -> dict[int, float]:
+        """Of some of the rows."""
+        looked_for = dict.fromkeys(wanted, 0.0)
+        found = ((row, score) for row, score in zip(self.rows, self.scores, strict=False) if row in looked_for)
+        return looked_for | dict(islice(found, len(looked_for)))
+
+
+@dataclass(slots=True)
+class Shown:
+    """What a search shows: everything but the hits of one page."""
+
+    total: int
+    kinds: Counter[Kind]
+    crawled: Counter[str]
+    folded: Folded
+    scores: dict[int, float]
+
+
 def search(
-    text: str,
+    text: str | Query,
     *,
     alias: str,
     generation: int | None = None,
@@ -82,110 +121,178 @@ def search(
 ) -> Results:
     """What this target answers; never fails because of the text."""
     started = time.perf_counter()
-    generation = live_generation(alias) if generation is None else generation
-    results = Results(parse(text), generation)
-    results.indexed_at = LiveGeneration.objects.using(alias).values_list("switched_at", flat=True).first()
+    live = LiveGeneration.objects.using(alias).first()
+    generation = (live.generation if live else 0) if generation is None else generation
+    results = Results(parse(text), generation, indexed_at=live.switched_at if live else None)
     index = backend(alias)
     narrow = Narrow() if filters is None else filters
     if generation and (results.query or narrow) and index.exists():
-        documents = _documents(alias, generation)
-        scope = _scope(results.query, narrow, documents, generation)
-        bounds = (max(0, min(offset, DEEPEST)), max(0, min(limit, LIMIT)))
-        found = _find(index, results, scope, narrow.sort, bounds)
-        _count(results, found, documents)
-        results.hits = _hits(alias, results.query, found, documents)
+        _answer(index, results, narrow, (max(0, min(offset, DEEPEST)), max(0, min(limit, LIMIT))))
     results.seconds = time.perf_counter() - started
     return results
 
 
-def _find(index: Backend, results: Results, scope: Scope, sort: str, bounds: tuple[int, int]) -> Found:
-    """One page of results, the best of them in our own order."""
+def _answer(index: Backend, results: Results, narrow: Narrow, bounds: tuple[int, int]) -> None:
+    facts = _facts(index, results)
+    library = Library(index, facts, _documents(index.alias, results.generation), timezone.now())
+    query = results.query
+    matched = _matched(index, facts, query)
+    if matched.relaxed:
+        results.relaxed = True
+        results.query = replace(query, notes=(*query.notes, relax.NOTE))
+    asked = (*facts.key, query.groups, query.without, query.filters, narrow, library.now.date())
+    shown = kept.SEARCHES.get(asked, lambda: _shown(library, matched, query, narrow))
+    _count(results, library, shown)
     offset, limit = bounds
-    if sort != "best" or not results.query.words or offset >= POOL:
-        return index.find(results.query, scope, sort=sort, limit=limit, offset=offset)
-    found = index.find(results.query, scope, limit=max(POOL, offset + limit))
-    found.ids = _ranked(index.alias, results.query, found.ids)[offset : offset + limit]
+    results.hits = _hits(library, matched.query, shown, shown.folded.rows[offset : offset + limit])
+
+
+def _facts(index: Backend, results: Results) -> Facts:
+    key = (index.alias, str(index.connection.settings_dict["NAME"]), results.generation, results.indexed_at)
+
+    def read() -> tuple[Facts, int]:
+        facts = all_facts.read(index, results.generation, key)
+        return facts, len(facts) if facts.whole else -1
+
+    return kept.GENERATIONS.get(key, read)
+
+
+def _matched(index: Backend, facts: Facts, query: Query) -> Matched:
+    def make() -> tuple[Matched, int]:
+        found = find(index, facts, query)
+        return found, 2 * len(found.rows) + 1 if facts.whole else -1
+
+    return kept.SEARCHES.get((*facts.key, query.groups, query.without, "matched"), make)
+
+
+def find(index: Backend, facts: Facts, query: Query) -> Matched:
+    """All words first; where no page has them, most of the telling ones."""
+    if not query.groups:
+        return _excluding(index, facts, Matched(query, array("i", range(len(facts))), array("d")))
+    found = _by_score(index, facts, query)
+    if found.rows:
+        return found
+    frequencies = [index.frequency((group,)) for group in relax.parts(query)]
+    for share in relax.SHARES:
+        other = relax.relaxed(query, frequencies, len(facts), share)
+        found = _by_score(index, facts, other) if other else found
+        if found.rows:
+            return replace(found, relaxed=True)
     return found
 
 
-def _ranked(alias: str, query: Query, ids: list[tuple[int, float]]) -> list[tuple[int, float]]:
-    pool = dict(ids[:POOL])
-    rows = (
-        PublishedVersion.objects.using(alias)
-        .filter(id__in=pool)
-        .values_list("id", "title", Left("headings", LOOKED_AT), Left("anchors", LOOKED_AT), "url")
-    )
-    candidates = [Candidate(row[0], pool[row[0]], *row[1:]) for row in rows]
-    return [*ranked(query.words, candidates), *ids[POOL:]]
+def _by_score(index: Backend, facts: Facts, query: Query) -> Matched:
+    found = index.matches(query)
+    row_of = facts.row_of.get
+    best = {row_of(number): score for number, score in found.best}
+    best.pop(None, None)  # a page of other generations
+    rows = array("i", best)
+    rows.extend(filterfalse({None, *best}.__contains__, map(row_of, found.others)))
+    return _excluding(index, facts, Matched(query, rows, array("d", best.values())))
 
 
-def _documents(alias: str, generation: int) -> dict[int, tuple[str, str]]:
+def _excluding(index: Backend, facts: Facts, found: Matched) -> Matched:
+    if not found.query.without:
+        return found
+    without = set(facts.rows(index.having(tuple((term,) for term in found.query.without))))
+    scores = array("d", (score for row, score in zip(found.rows, found.scores, strict=False) if row not in without))
+    return Matched(found.query, array("i", (row for row in found.rows if row not in without)), scores)
+
+
+def _shown(library: Library, matched: Matched, query: Query, narrow: Narrow) -> tuple[Shown, int]:
+    facts, alias = library.facts, library.index.alias
+    rows = narrowed(matched.rows, facts, query.filters, narrow, library.documents, library.now)
+    scores: dict[int, float] = {}
+    if narrow.sort == "newest" or not matched.query.groups:
+        rows = sorted(rows, key=lambda row: (-facts.crawled[row], row))
+    if narrow.sort == "title":
+        rows = _by_title(alias, facts, rows)
+    elif narrow.sort == "best" and matched.query.groups:
+        rows, scores = _best_first(alias, facts, matched, rows)
+    sums = facts.summed(rows)
+    shown = folded(rows, facts, sums, alike=not narrow.similar_to, folders=not (narrow.similar_to or narrow.folder))
+    return Shown(len(rows), sums.kinds, sums.ages(library.now), shown, scores), len(
+        shown.rows
+    ) + 1 if facts.whole else -1
+
+
+def _best_first(alias: str, facts: Facts, matched: Matched, rows: Sequence[int]) -> tuple[list[int], dict[int, float]]:
+    """The best of the index in our own order, the others behind them."""
+    order = ranked(matched.query, _candidates(alias, facts, matched.scores_of(rows[:POOL])))
+    scores = {facts.row_of[number]: score for number, score in order}
+    return [*scores, *rows[POOL:]], scores
+
+
+def _candidates(alias: str, facts: Facts, scores: dict[int, float]) -> list[Candidate]:
+    """These rows as the ranking looks at them."""
+    by_id = {facts.ids[row]: score for row, score in scores.items()}
+    fields = ("id", "title", Left("headings", LOOKED_AT), Left("anchors", LOOKED_AT), "url", Left("text", LOOKED_AT))
+    found = PublishedVersion.objects.using(alias).filter(id__in=list(by_id)).values_list(*fields)
+    return [Candidate(row[0], by_id[row[0]], *row[1:]) for row in found]
+
+
+def looked_at(results: Results, alias: str, published_ids: Sequence[int]) -> tuple[Query, list[Candidate]]:
+    """Those of these pages that a search finds, as its ranking looks at them, and its query as it was asked in the
+    end: for whoever explains the order."""
+    index = backend(alias)
+    facts = _facts(index, results)
+    matched = _matched(index, facts, results.query)
+    found = set(matched.rows).intersection(facts.rows(published_ids))
+    return matched.query, _candidates(alias, facts, matched.scores_of(found))
+
+
+_CHUNK = 500
+
+
+def _by_title(alias: str, facts: Facts, rows: Sequence[int]) -> list[int]:
+    titles: dict[int, str] = {}
+    for at in range(0, len(rows), _CHUNK):
+        ids = [facts.ids[row] for row in rows[at : at + _CHUNK]]
+        versions = PublishedVersion.objects.using(alias).filter(id__in=ids)
+        titles |= dict(versions.values_list("id", "title"))
+    return sorted(rows, key=lambda row: (titles.get(facts.ids[row], ""), row))
+
+
+def _documents(alias: str, generation: int) -> Documents:
     """Title and project of every published document."""
     rows = PublishedDocument.objects.using(alias).filter(gen_from__lte=generation, gen_to__gt=generation)
     return {doc_id: (title, project) for doc_id, title, project in rows.values_list("doc_id", "title", "project")}
 
 
-def _scope(query: Query, narrow: Narrow, documents: dict[int, tuple[str, str]], generation: int) -> Scope:
-    asked = query.filters
-    chosen: set[int] | None = None
-    for matching in _document_filters(query, narrow, documents):
-        chosen = matching if chosen is None else chosen & matching
-    types = set(asked.types) & set(narrow.types) if asked.types and narrow.types else {*asked.types, *narrow.types}
-    return Scope(
-        generation=generation,
-        doc_ids=None if chosen is None else frozenset(chosen),
-        sites=narrow.sites or asked.sites,
-        types=tuple(sorted(types)) or ((-1,) if asked.types or narrow.types else ()),
-        after=asked.after,
-        before=asked.before,
-    )
+def _count(results: Results, library: Library, shown: Shown) -> None:
+    results.total, results.entries, results.crawled = shown.total, len(shown.folded.rows), shown.crawled.copy()
+    for kind, pages in shown.kinds.items():
+        title, project = library.documents.get(kind.doc_id, (f"Document {kind.doc_id}", ""))
+        results.documents[kind.doc_id] += pages
+        results.titles[kind.doc_id] = title
+        results.types[kind.type_id] += pages
+        results.sites[kind.host] += pages
+        for counter, value in ((results.projects, project), (results.languages, kind.language)):
+            if value:
+                counter[value] += pages
 
 
-def _document_filters(query: Query, narrow: Narrow, documents: dict[int, tuple[str, str]]) -> list[set[int]]:
-    """For each kind of filter that was given: the documents it leaves."""
-    filters = []
-    if narrow.doc_ids:
-        filters.append(set(narrow.doc_ids))
-    if narrow.projects:
-        filters.append({doc_id for doc_id, (_, project) in documents.items() if project in narrow.projects})
-    if query.filters.documents:
-        filters.append({d for d, (title, _) in documents.items() if _named(query.filters.documents, d, title)})
-    if query.filters.projects:
-        wanted = [fold(name) for name in query.filters.projects]
-        filters.append({d for d, (_, project) in documents.items() if any(w in fold(project) for w in wanted)})
-    return filters
-
-
-def _named(wanted: tuple[str, ...], doc_id: int, title: str) -> bool:
-    """A document is named by its number, or by words of its title."""
-    words = set(words_of(title))
-    return any(value == str(doc_id) or (words_of(value) and words.issuperset(words_of(value))) for value in wanted)
-
-
-def _count(results: Results, found: Found, documents: dict[int, tuple[str, str]]) -> None:
-    for doc_id, type_id, host, pages in found.groups:
-        title, project = documents.get(doc_id, (f"Document {doc_id}", ""))
-        results.total += pages
-        results.documents[doc_id] += pages
-        results.titles[doc_id] = title
-        results.types[type_id] += pages
-        results.sites[host] += pages
-        if project:
-            results.projects[project] += pages
-
-
-def _hits(alias: str, query: Query, found: Found, documents: dict[int, tuple[str, str]]) -> list[Hit]:
-    ids = [published_id for published_id, _ in found.ids]
-    rows = PublishedVersion.objects.using(alias).filter(id__in=ids).defer("body", "headings", "anchors")
-    by_id = {row.id: row for row in rows}
+def _hits(library: Library, query: Query, shown: Shown, rows: Sequence[int]) -> list[Hit]:
+    facts = library.facts
+    numbers = {facts.ids[row]: row for row in rows}
+    versions = PublishedVersion.objects.using(library.index.alias).filter(id__in=list(numbers))
+    versions = versions.annotate(beginning=Left("text", TEXT_LOOKED_AT)).defer("body", "headings", "anchors", "text")
+    by_row = {numbers[version.id]: version for version in versions}
     marker = Marker(query.words)
-    shown = [(by_id[published_id], score) for published_id, score in found.ids if published_id in by_id]
-    return [_hit(row, score, marker, documents) for row, score in shown]
+    hits = []
+    for row in rows:
+        if row in by_row:
+            hit = _hit(by_row[row], shown.scores.get(row, 0.0), marker, library.documents)
+            hit.folder = facts.folders[facts.folder[row]]
+            hit.similar = shown.folded.similar.get(row, 0)
+            hit.more_from_folder = shown.folded.more.get(row, 0)
+            hits.append(hit)
+    return hits
 
 
-def _hit(row: PublishedVersion, score: float, marker: Marker, documents: dict[int, tuple[str, str]]) -> Hit:
+def _hit(row: PublishedVersion, score: float, marker: Marker, documents: Documents) -> Hit:
     document, project = documents.get(row.doc_id, (f"Document {row.doc_id}", ""))
-    piece = excerpt(row.text or row.metas, marker)
+    piece = excerpt(getattr(row, "beginning", "") or row.metas, marker)
     return Hit(
         published_id=row.id,
         url=row.url,
@@ -208,3 +315,10 @@ def page(alias: str, generation: int, published_id: int) -> PublishedVersion | N
     if not shown.filter(published_id=published_id).exists():
         return None
     return PublishedVersion.objects.using(alias).filter(id=published_id).first()
+
+
+def hits_of(alias: str, generation: int, query: Query, published_ids: list[int]) -> list[Hit]:
+    """These pages as results of a query, in this order, whether it finds them or not."""
+    documents, marker = _documents(alias, generation), Marker(query.words)
+    rows = PublishedVersion.objects.using(alias).defer("body", "headings", "anchors").in_bulk(published_ids)
+    return [_hit(rows[number], 0.0, marker, documents) for number in published_ids if number in rows]

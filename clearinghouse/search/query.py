@@ -33,6 +33,10 @@ class Term:
     prefix: bool = False  # the last word may go on
     title: bool = False  # only in titles
     typed: str = ""
+    quoted: bool = False  # as a phrase: never taken apart
+
+
+Groups = tuple[tuple[Term, ...], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,11 +58,12 @@ class Filters:
 class Query:
     """Every group must match (its terms are alternatives), no term of `without` may."""
 
-    groups: tuple[tuple[Term, ...], ...] = ()
+    groups: Groups = ()
     without: tuple[Term, ...] = ()
     filters: Filters = field(default_factory=Filters)
     notes: tuple[str, ...] = ()  # what was changed, in sentences
     shown: str = ""  # the query as it was understood
+    choices: tuple[Groups, ...] = ()  # where given: one of these must match, not every group (relax)
 
     @property
     def words(self) -> tuple[Term, ...]:
@@ -96,8 +101,10 @@ _QUOTES = str.maketrans({"“": '"', "”": '"', "„": '"', "«": '"', "»": '"
 _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff\u200b-\u200f\u202a-\u202e\ufeff]")
 
 
-def parse(text: str) -> Query:
-    """What the text asks for; every text has an answer."""
+def parse(text: str | Query) -> Query:
+    """What the text asks for; every text has an answer. What was read already stays as it is."""
+    if isinstance(text, Query):
+        return text
     reading = _Reading()
     text = _prepared(text, reading)
     join = False
@@ -148,7 +155,7 @@ def _take(piece: dict[str, str | None], reading: _Reading, *, join: bool) -> boo
         return _take_filter(name, raw.strip(), piece, reading)
     phrase = piece["phrase"] is not None
     prefix = piece["star"] == "*" if phrase else raw.endswith("*")
-    term = _term(raw, prefix=prefix, title=name == "title")
+    term = _term(raw, prefix=prefix, title=name == "title", quoted=phrase)
     if term is None:
         if words_left := raw.strip():
             reading.note(f"“{words_left[:40]}” has no letters or digits and was left out.")
@@ -156,7 +163,11 @@ def _take(piece: dict[str, str | None], reading: _Reading, *, join: bool) -> boo
     reading.count += len(term.words)
     shown = f'"{" ".join(raw.split())}"' + ("*" if prefix else "") if phrase else raw
     shown = ("title:" if name else "") + shown
-    if piece["not"]:
+    without = bool(piece["not"])
+    if without and not phrase and len(raw) == 1:  # an option of a command
+        reading.note(f'“-{raw}” was searched for as it stands; to leave a letter out, write -"{raw}".')
+        without = False
+    if without:
         reading.without.append(term)
         reading.shown.append(f"-{shown}")
     elif join and reading.groups:
@@ -168,9 +179,11 @@ def _take(piece: dict[str, str | None], reading: _Reading, *, join: bool) -> boo
     return False
 
 
-def _term(raw: str, *, prefix: bool, title: bool) -> Term | None:
+def _term(raw: str, *, prefix: bool, title: bool, quoted: bool) -> Term | None:
     words = tuple(word[:MAX_WORD] for word in words_of(raw))[:MAX_WORDS_IN_PHRASE]
-    return Term(words, prefix=prefix, title=title, typed=raw.strip().rstrip("*")) if words else None
+    if not words:
+        return None
+    return Term(words, prefix=prefix, title=title, typed=raw.strip().rstrip("*"), quoted=quoted)
 
 
 def _take_filter(name: str, value: str, piece: dict[str, str | None], reading: _Reading) -> bool:

@@ -1,24 +1,28 @@
 """Owns: the order of the best candidates: the index counts words, this looks at where they stand. Pure.
 
 A page is about what its title, its address and a line of its headings say together; a word that few of the
-candidates carry tells more than one they all do. Tuned on the index of one manual (tests/bench/relevance).
-Does not: find candidates. Called by: the engine.
+candidates carry tells more than one they all do; a page with the very forms that were typed comes before one with
+other inflections. Tuned on the index of one manual (tests/bench/relevance). Does not: find candidates.
+Called by: the engine.
 """
 
 import math
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from urllib.parse import unquote
 
-from .query import Term
-from .words import stem, words_of
+from .query import Query
+from .words import beginning, for_index, stem, words_of
 
 POOL = 60  # candidates looked at
+LOOKED_AT = 20_000  # characters of each of their texts
 _LINES, _WORDS_IN_LINE = 400, 12  # of headings and of anchors; what stands further down says little
 # What a full match is worth, beside the index's own score, of which the best candidate's is 1.
-_TITLE, _ADDRESS, _HEADING, _ANCHOR = 0.4, 0.7, 1.0, 0.1
+WEIGHTS = {"title": 0.4, "address": 1.4, "heading": 1.0, "anchor": 0.4, "exact": 0.3, "beside": 0.4, "covered": 0.4}
 _OPEN_LINE = 0.6  # the share a line keeps that says much besides
+_TYPOGRAPHY = re.compile("[\u00a0-\u00a9\u00ab-\u00b1\u00b4\u00b6-\u00b8\u00bb\u2000-\u203e\u2190-\u21ff\u2500-\u27bf]")
 _SITE = re.compile(r"^[a-z]+://[^/]*", re.IGNORECASE)
 _ENDING = re.compile(r"\.\w{1,5}$")
 
@@ -33,6 +37,7 @@ class Candidate:
     headings: str
     anchors: str
     url: str
+    text: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,38 +54,107 @@ class Place:
         return {*self.title, *self.address, *(word for line in (*self.headings, *self.anchors) for word in line)}
 
 
-def ranked(terms: Sequence[Term], candidates: Sequence[Candidate]) -> list[tuple[int, float]]:
+class Asked:
+    """What was asked for, prepared for looking at many candidates."""
+
+    def __init__(self, query: Query) -> None:
+        terms = query.words
+        self.terms = list(dict.fromkeys(tuple(map(stem, term.words)) for term in terms))
+        self.words = list(dict.fromkeys(word for term in terms for word in term.words))
+        self.single = list(dict.fromkeys((word,) for words in self.terms for word in words))
+        self.stems = {word for (word,) in self.single}
+        self.beginnings = tuple(beginning(word) for word in self.stems)
+        self.open = {term.words[-1] for term in terms if term.prefix}
+        in_order = [word for group in query.groups for word in group[0].words]
+        self.pairs = {(one, two): _pair(one, two) for one, two in pairwise(in_order) if one != two}
+
+
+def _pair(one: str, two: str) -> re.Pattern[str]:
+    return re.compile(rf"{one}(?:[^\w\n]|_){{1,3}}{two}(?![^\W_])")
+
+
+def stands(word: str, text: str, *, open_end: bool = False) -> bool:
+    """Whether the text has this very word, or one that begins so."""
+    at = text.find(word)
+    while at >= 0:
+        end = at + len(word)
+        if not text[at - 1 : at].isalnum() and (open_end or not text[end : end + 1].isalnum()):
+            return True
+        at = text.find(word, end)
+    return False
+
+
+def ranked(query: Query, candidates: Sequence[Candidate]) -> list[tuple[int, float]]:
     """The candidates best first, each with its score."""
-    if not candidates or not terms:
+    if not candidates or not query.groups:
         return [(one.published_id, one.score) for one in candidates]
-    asked = list(dict.fromkeys(tuple(map(stem, term.words)) for term in terms))
-    single = list(dict.fromkeys((word,) for words in asked for word in words))
-    wanted = {word for (word,) in single}
-    places = [place_of(one, wanted) for one in candidates]
-    carried = [place.all for place in places]
-    asked_weights, single_weights = _weights(asked, carried), _weights(single, carried)
-    best = max(one.score for one in candidates) or 1.0
-    scores = [
-        one.score / best
-        + _TITLE * _share([place.title], single_weights)
-        + _ADDRESS * _share([place.address], single_weights)
-        + _HEADING * _share(place.headings, asked_weights)
-        + _ANCHOR * _share(place.anchors, asked_weights)
-        for one, place in zip(candidates, places, strict=True)
-    ]
+    scores = [sum(WEIGHTS.get(name, 1.0) * value for name, value in one.items()) for one in evidence(query, candidates)]
     order = sorted(range(len(scores)), key=lambda at: (-scores[at], candidates[at].published_id))
     return [(candidates[at].published_id, scores[at]) for at in order]
 
 
-def place_of(one: Candidate, wanted: set[str]) -> Place:
+def evidence(query: Query, candidates: Sequence[Candidate]) -> list[dict[str, float]]:
+    """What speaks for each candidate, from 0 to 1 each."""
+    asked = Asked(query)
+    places = [place_of(one, asked) for one in candidates]
+    carried = [place.all for place in places]
+    by_term, by_word = _weights(asked.terms, carried), _weights(asked.single, carried)
+    best = max(one.score for one in candidates) or 1.0
+    return [
+        {
+            "score": one.score / best,
+            "title": _share([place.title], by_word),
+            "address": _share([place.address], by_word),
+            "heading": _share(place.headings, by_term),
+            "anchor": _share(place.anchors, by_term),
+            **_said(one, asked, by_word),
+        }
+        for one, place in zip(candidates, places, strict=True)
+    ]
+
+
+def _said(one: Candidate, asked: Asked, weights: dict[Words, float]) -> dict[str, float]:
+    """How much of what was typed stands anywhere in the page, in any form, in its very form, and side by side."""
+    said = "\n".join((one.title, one.headings, one.anchors, one.text))
+    said = _TYPOGRAPHY.sub(" ", said)  # of most texts nothing else is foreign
+    said = said.lower() if said.isascii() else for_index(said) or ""
+    exact = {word for word in asked.words if stands(word, said, open_end=word in asked.open)}
+    covered = {stem(word) for word in exact}
+    covered |= {word for word in asked.stems - covered if beginning(word) in said}
+    of_stem = weights.get
+    return {
+        "exact": sum(of_stem((stem(word),), 0.0) for word in exact) / max(1.0, len(asked.words) / len(asked.single)),
+        "covered": sum(of_stem((word,), 0.0) for word in covered),
+        "beside": _beside(said, asked, weights),
+    }
+
+
+def _beside(said: str, asked: Asked, weights: dict[Words, float]) -> float:
+    """The share of neighbours in the question that are neighbours here; a pair tells what its lesser word does."""
+    telling = {pair: min(weights.get((stem(word),), 0.0) for word in pair) for pair in asked.pairs}
+    found = sum(telling[pair] for pair, form in asked.pairs.items() if _holds_pair(said, form))
+    return found / (sum(telling.values()) or 1.0)
+
+
+def _holds_pair(said: str, form: re.Pattern[str]) -> bool:
+    return any(not said[found.start() - 1 : found.start()].isalnum() for found in form.finditer(said))
+
+
+def place_of(one: Candidate, asked: Asked) -> Place:
     path = _ENDING.sub("", _SITE.sub("", one.url).partition("?")[0])
-    return Place(_stems(one.title), _stems(unquote(path)), _lines(one.headings, wanted), _lines(one.anchors, wanted))
+    return Place(_stems(one.title), _stems(unquote(path)), _lines(one.headings, asked), _lines(one.anchors, asked))
 
 
-def _lines(text: str, wanted: set[str]) -> tuple[Words, ...]:
+def _lines(text: str, asked: Asked) -> tuple[Words, ...]:
     """The different lines that hold a wanted word."""
-    lines = dict.fromkeys(_stems(line) for line in text.split("\n", _LINES)[:_LINES])
-    return tuple(line for line in lines if not wanted.isdisjoint(line))
+    text = text.lower() if text.isascii() else text
+    wanted = [line for line in text.split("\n", _LINES)[:_LINES] if _may_hold(line, asked.beginnings)]
+    lines = dict.fromkeys(map(_stems, wanted))
+    return tuple(line for line in lines if not asked.stems.isdisjoint(line))
+
+
+def _may_hold(line: str, beginnings: Iterable[str]) -> bool:
+    return not line.isascii() or any(word in line for word in beginnings)
 
 
 def _stems(text: str) -> Words:

@@ -4,13 +4,14 @@ Does not: trust a page: everything is escaped first, and only our own mark tags 
 Called by: the engine and the screens.
 """
 
+import re
 from collections.abc import Sequence
 
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from .query import Term
-from .words import WORD, fold, stem, words_of
+from .words import FOREIGN_LETTER, FOREIGN_WORD, beginning, fold, stem, words_of
 
 LENGTH = 260  # characters shown
 LOOKED_AT = 60_000  # characters of a text searched for the best place
@@ -27,9 +28,18 @@ class Marker:
         self.phrases = [tuple(map(stem, term.words)) for term in terms if len(term.words) > 1]
         self.beginnings = tuple(term.words[-1] for term in terms if term.prefix)
 
+        begun = sorted({*map(beginning, self.stems), *self.beginnings} - {""}) or [r"(?!)"]
+        # Most words of a text begin otherwise: what may be meant is looked for first, and only that is stemmed.
+        self._likely = re.compile(rf"(?<![^\W_])(?:{'|'.join(begun)})[^\W_]*", re.IGNORECASE)
+        self._known: dict[str, bool] = {}
+
     def hits(self, word: str) -> bool:
-        plain = fold(word)
-        return stem(plain) in self.stems or (bool(self.beginnings) and plain.startswith(self.beginnings))
+        known = self._known.get(word)
+        if known is None:
+            plain = fold(word)
+            known = stem(plain) in self.stems or (bool(self.beginnings) and plain.startswith(self.beginnings))
+            self._known[word] = known
+        return known
 
     def worth(self, spans: Sequence[str]) -> float:
         """How well some marked pieces answer: phrases first, then different words, then how many."""
@@ -41,14 +51,21 @@ class Marker:
     def spans(self, text: str) -> list[tuple[int, int]]:
         """Where the searched words stand, neighbours as one span."""
         spans: list[tuple[int, int]] = []
-        for found in WORD.finditer(text):
-            if not self.hits(found.group()):
+        for start, end in self._candidates(text):
+            if not self.hits(text[start:end]):
                 continue
-            if spans and found.start() - spans[-1][1] <= _MERGE and text[spans[-1][1] : found.start()].isspace():
-                spans[-1] = (spans[-1][0], found.end())
+            if spans and start - spans[-1][1] <= _MERGE and text[spans[-1][1] : start].strip() == "":
+                spans[-1] = (spans[-1][0], end)
             else:
-                spans.append(found.span())
+                spans.append((start, end))
         return spans
+
+    def _candidates(self, text: str) -> list[tuple[int, int]]:
+        """Words that may be meant: those that begin alike, and those whose letters must be folded first."""
+        found = [match.span() for match in self._likely.finditer(text)]
+        if text.isascii() or not FOREIGN_LETTER.search(text):
+            return found
+        return sorted({*found, *(match.span() for match in FOREIGN_WORD.finditer(text))})
 
 
 def marked(text: str, marker: Marker) -> SafeString:

@@ -12,7 +12,9 @@ import json
 import re
 import secrets
 from dataclasses import astuple, dataclass
+from datetime import date
 from functools import lru_cache
+from pathlib import Path
 
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
@@ -26,6 +28,7 @@ from clearinghouse.addresses.values import Address
 MAX_TEXT = 512  # the column crawl_pw_str
 MAX_PLAIN_BYTES = 320
 _PREFIX = "sealed:"
+_IN_FILE = "file:"
 _VERSION = 1
 _NONCE_BYTES = 12
 _KEY_BYTES = 32
@@ -121,8 +124,46 @@ def _origin(url: str) -> str:
     return address.origin if isinstance(address, Address) else url
 
 
+def keys_file() -> Path | None:
+    """Where the keys stand, when the setting names a file."""
+    named = settings.CREDENTIAL_KEYS.startswith(_IN_FILE)
+    return Path(settings.CREDENTIAL_KEYS.removeprefix(_IN_FILE)) if named else None
+
+
+@sensitive_variables()
+def keys_text() -> str:
+    """All keys as they are written: for a backup, and for their rotation."""
+    path = keys_file()
+    if path is None:
+        return str(settings.CREDENTIAL_KEYS)
+    try:
+        return path.read_text().strip()
+    except OSError as error:
+        raise ImproperlyConfigured(
+            f"CLEARINGHOUSE_CREDENTIAL_KEYS: {path} cannot be read ({error.strerror})."
+        ) from None
+
+
+def key_ids() -> list[str]:
+    """Newest first."""
+    return list(_keys())
+
+
+def key_id_of(cipher: str) -> str:
+    """The key this was sealed with; CannotUnseal for what is not sealed."""
+    return _parts(cipher)[1]
+
+
+def new_key(day: date) -> str:
+    """A fresh entry for the front of the keys; its id says when it was made."""
+    taken, name = set(_keys()), f"k{day:%Y%m%d}"
+    free = next(one for one in (name, *(f"{name}-{n}" for n in range(2, 1000))) if one not in taken)
+    return f"{free}:{base64.b64encode(secrets.token_bytes(_KEY_BYTES)).decode()}"
+
+
 def _keys() -> dict[str, bytes]:
-    return _read_keys(settings.CREDENTIAL_KEYS)
+    """Read each time: a process that runs for weeks must see the key a rotation adds."""
+    return _read_keys(keys_text())
 
 
 @lru_cache(maxsize=4)

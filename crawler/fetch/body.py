@@ -5,18 +5,19 @@ The same for every transport. Sizes are counted on the bytes that come out of un
 
 from crawler.values import Fetched, Request
 
-from . import decoding, outcome
+from . import decoding, note, outcome
 from .limits import UNUSED, Limit, limit_of
 
 
 class Body:
-    def __init__(self, request: Request, status: int, headers: list[tuple[str, str]]) -> None:
+    def __init__(self, request: Request, status: int, headers: list[tuple[str, str]], mark: bytes = b"") -> None:
         self.stopped: tuple[str, str] | None = None  # reason and detail: what came is of no use
         self.enough = False  # we ended it ourselves, and what came counts
         self.truncated = False
         self._request = request
         self._status = status
         self._headers = headers
+        self._mark = mark  # noted while libraries in C unpack what a stranger sent
         self._begun = False
         self._decoder: decoding.Decoder | None = None
         self._limit: Limit | None = None
@@ -31,7 +32,11 @@ class Body:
                 self._decoder = self._choose_decoder(chunk)
             if self._decoder is None:
                 return self._take(chunk)
-            return all(self._take(piece) for piece in self._decoder.feed(chunk) if piece)
+            note.begin(self._mark)
+            try:
+                return all(self._take(piece) for piece in self._decoder.feed(chunk) if piece)
+            finally:
+                note.end()
         except decoding.Broken:
             self.stopped = "decode_failed", "the body cannot be decompressed"
             return False

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from bs4 import BeautifulSoup, Tag
 
 PAGE_AT_MOST = 1_000_000  # bytes; BeautifulSoup is thorough, not fast
+TAGS_AT_MOST = 40_000  # with more of them such a page took it 12 seconds
 # Without "<" in a tag, so that a page of a million of them costs no more than its length.
 _PASSWORD_FIELD = re.compile(rb"<input\b[^<>]{0,2000}?\btype\s*=\s*[\"']?password\b", re.IGNORECASE)
 _TAG = re.compile("<[^<>]{0,2000}>")
@@ -38,7 +39,7 @@ def fill_in(page: Fetched, key: PointKey) -> FoundForm | str:
     from bs4 import BeautifulSoup  # loaded when a site has a form: most crawls start 60 ms sooner without it
 
     assert key.form is not None
-    if len(page.body) > PAGE_AT_MOST:
+    if is_too_much(page.body):
         return "the sign-in page is too large"
     text, encoding = _text_of(page)
     soup = BeautifulSoup(_UNREADABLE.sub("", text), "lxml")
@@ -54,6 +55,11 @@ def fill_in(page: Fetched, key: PointKey) -> FoundForm | str:
     values[key.form.user_field], values[key.form.password_field] = key.login, key.password
     codec = "utf-8" if encoding.startswith("utf-") else CODECS.get(encoding, "utf-8")  # as browsers answer
     return FoundForm(action, urlencode(list(values.items()), encoding=codec, errors="xmlcharrefreplace").encode())
+
+
+def is_too_much(body: bytes) -> bool:
+    """More than a sign-in page ever is, and than can be read in a second or two."""
+    return len(body) > PAGE_AT_MOST or body.count(b"<") > TAGS_AT_MOST
 
 
 def signed_in(page: Fetched, form: SignInForm) -> bool:

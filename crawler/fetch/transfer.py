@@ -202,5 +202,5 @@ class Transfer:
             head = self._read_head()
             if head.trouble:
                 return 0
-            self._body = Body(self.request, head.status, head.fields)
+            self._body = Body(self.request, head.status, head.fields, self.request.mark)
         return None if self._body.write(chunk) else 0

@@ -5,10 +5,11 @@ Doing it again changes nothing; doing it twice at once writes once. Called by: t
 
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
 from statistics import median
 from typing import Any
 
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, connections, transaction
 from django.utils import timezone
 
 from clearinghouse.databases import WEBCRAWL
@@ -177,8 +178,18 @@ def _write_folders(excursion: Excursion, figures: Figures) -> bool:
         for folder, one in counted.items()
     ]  # fmt: skip
     for part in chunks(rows):
-        FolderFigure.objects.bulk_create(part, ignore_conflicts=True)
+        _add_new(part, excursion)
     return True
+
+
+def _add_new(rows: list[FolderFigure], excursion: Excursion) -> None:
+    if connections[WEBCRAWL].features.supports_ignore_conflicts:
+        FolderFigure.objects.bulk_create(rows, ignore_conflicts=True)
+        return
+    # SQL Server knows no such INSERT: it is told the new ones, and if somebody else tells them as well, the same.
+    with suppress(IntegrityError):
+        there = set(FolderFigure.objects.filter(excursion=excursion).values_list("whole", "key"))
+        FolderFigure.objects.bulk_create([row for row in rows if (row.whole, row.key) not in there])
 
 
 def _row(one: Found, of_run: dict[str, object], accepted: dict[tuple[str, str], Finding]) -> Finding:

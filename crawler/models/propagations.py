@@ -6,9 +6,11 @@ from django.db import models
 class Propagation(models.Model):
     """Its id is the generation number: never reused."""
 
-    state = models.CharField(max_length=12, default="waiting", db_index=True)  # waiting, working, done, failed
+    state = models.CharField(max_length=12, default="waiting", db_index=True)  # waiting, working, paused, done, failed
     full = models.BooleanField(default=False)
     include_stopped = models.BooleanField(default=False)
+    runs = models.JSONField(null=True)  # of those since the last propagation, the chosen ones; null: all that count
+    pause = models.BooleanField(default=False)  # somebody asked it to wait after the step it is in
     targets = models.JSONField(default=list)
     accepted_losses = models.JSONField(default=list)  # documents whose loss a person confirmed
     requested_by = models.CharField(max_length=150)

@@ -61,7 +61,7 @@ class Message(models.Model):
     depth = models.IntegerField()  # the smallest depth in reach: the order of the queue
     found_on = DigestField(null=True)
     state = models.SmallIntegerField(choices=MessageState.choices, default=MessageState.WAITING)
-    attempts = models.SmallIntegerField(default=0)
+    attempts = models.SmallIntegerField(default=0)  # that brought a crawler process down
     not_before = models.FloatField(default=0)  # seconds since 1970; a host that asked to wait
 
     class Meta:

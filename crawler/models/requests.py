@@ -7,6 +7,7 @@ class CrawlRequest(models.Model):
     class State(models.TextChoices):
         WAITING = "waiting", "Waiting"
         LAUNCHED = "launched", "Launched"
+        PLANNED = "planned", "Planned"
         DECLINED = "declined", "Declined"
 
     doc_id = models.BigIntegerField(db_index=True)

@@ -9,7 +9,7 @@ from clearinghouse.addresses import Refusal
 from clearinghouse.addresses.parse import parse, resolve
 
 from ..answers import REDIRECTS
-from ..fetch.forms import PAGE_AT_MOST
+from ..fetch.forms import is_too_much
 from ..values import REASONS
 from .line import Line
 
@@ -54,7 +54,9 @@ def _look(line: Line, url: str) -> SignInPage:
         return SignInPage(problem=f"The page could not be fetched: {reason.label if reason else answer.reason}")
     if not 200 <= answer.status < 300:
         return SignInPage(problem=f"The page answered {answer.status}")
-    return fields_of(answer.body[:PAGE_AT_MOST], answer.request.address.href)
+    if is_too_much(answer.body):
+        return SignInPage(problem="The page is too large to be a sign-in page")
+    return fields_of(answer.body, answer.request.address.href)
 
 
 def fields_of(body: bytes, url: str) -> SignInPage:

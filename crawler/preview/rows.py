@@ -6,12 +6,11 @@ from typing import Any
 
 from django.utils import timezone
 
-from clearinghouse import queues
+from clearinghouse import queues, retention
 
 from ..models import Preview
 from ..values import Snapshot
 
-KEPT = timedelta(days=7)
 PATIENCE, LOST = timedelta(seconds=10), timedelta(hours=1)
 JOB = "crawler.jobs.preview"
 
@@ -19,13 +18,22 @@ JOB = "crawler.jobs.preview"
 def ask(snapshot: Snapshot, by: str, entries: Mapping[str, Any], point_id: int | None = None) -> Preview:
     """A new preview, and a ring for a worker of the control queue."""
     now = timezone.now()
-    Preview.objects.filter(asked_at__lt=now - KEPT).delete()
+    forget_old(now)
     row = Preview.objects.create(
         doc_id=snapshot.doc_id, asked_by=by, asked_at=now, snapshot=snapshot.to_json(), entries=dict(entries),
         point_id=point_id,
     )  # fmt: skip
     queues.ring(queues.CONTROL, JOB, row.pk)
     return row
+
+
+def forget_old(now: datetime, *, dry: bool = False) -> int:
+    """How many rows were, or with `dry` would be, deleted."""
+    before = retention.cutoff("previews", now)
+    if before is None:
+        return 0
+    rows = Preview.objects.filter(asked_at__lt=before)
+    return rows.count() if dry else rows.delete()[0]
 
 
 def ring_again(row: Preview) -> None:

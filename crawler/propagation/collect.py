@@ -5,7 +5,8 @@ A version never changes, so its id stands for its content; the digest covers tha
 """
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import datetime
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -42,12 +43,30 @@ class DesiredPage(NamedTuple):
     digest: bytes
 
 
+class Stored(NamedTuple):
+    """What is published of a version; a row of the model costs twice as much to make."""
+
+    id: int
+    doc_id: int
+    url: str
+    digest: bytes
+    type_id: int
+    extension: str
+    title: str
+    metas: str
+    headings: str
+    text: str
+    language: str
+    last_modified: str
+    found_at: datetime
+
+
 class Content(NamedTuple):
     """A page ready to be published."""
 
     page: DesiredPage
     url_key: bytes
-    version: PageVersion
+    version: Stored
     body: bytes | None
 
 
@@ -81,7 +100,8 @@ def contents(pages: Pages, keys: Iterable[bytes]) -> Iterator[Content]:
     """The rows behind these pages, read in chunks."""
     remaining = iter(keys)
     while chunk := list(islice(remaining, _CHUNK // 10)):
-        versions = PageVersion.objects.defer("links").in_bulk([pages[key].version_id for key in chunk])
+        found = PageVersion.objects.filter(id__in=[pages[key].version_id for key in chunk])
+        versions = {row[0]: Stored(*row) for row in found.values_list(*Stored._fields)}
         digests = {version.digest for version in versions.values()}
         rows = PageBody.objects.filter(digest__in=digests).values_list("digest", "content")
         bodies = {bytes(digest): bytes(content) for digest, content in rows}
@@ -89,6 +109,18 @@ def contents(pages: Pages, keys: Iterable[bytes]) -> Iterator[Content]:
             version = versions.get(pages[key].version_id)
             if version is not None:
                 yield Content(pages[key], key, version, bodies.get(bytes(version.digest)))
+
+
+def removable(excursions: Sequence[tuple[int, str]], most: int) -> int:
+    """How many of the oldest excursions (newest first) show nothing any more, so that a generation without them is the
+    same to the row; at most so many."""
+    trips = [_trip(number, state, lambda: None) for number, state in excursions]
+    whole = shown(trips, _link_keys)
+    needed = max((next(at for at, trip in enumerate(trips) if key in trip.named) for key in whole), default=-1)
+    for count in range(min(most, len(trips) - 1 - needed), 0, -1):
+        if shown(trips[:-count], _link_keys) == whole:
+            return count
+    return 0
 
 
 def _collect(document: DocumentScope, beat: Beat) -> Pages:

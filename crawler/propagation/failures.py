@@ -9,3 +9,7 @@ class Differs(CrawlerError):
 
 class NotSafe(CrawlerError):
     """A target must not be touched now, because it serves the public or has seen a later generation."""
+
+
+class NotFollowed(CrawlerError):
+    """The load balancer did not do what the switch told it; tried again by itself, like a server that is down."""

@@ -15,12 +15,15 @@ from django.db import connections, transaction
 from clearinghouse.published.models import OPEN, LiveGeneration
 from clearinghouse.search import backends
 
+from ..sql import insertion, own_ids
+from . import merging
 from .collect import VARIANTS, Beat, Content, Pages, contents
 from .plan import Change, Held
 from .rows import META_COLUMNS, VERSION_COLUMNS, meta_rows, version_row
 
 T = TypeVar("T")
-SHORT, LONG = 0.015, 0.035  # seconds of a transaction: grow below, shrink above; the budget is 50 ms
+SETTLE_SECONDS = 1800.0
+AIM = 0.030  # seconds of a transaction; the budget is 50 ms
 _SMALLEST, _LARGEST = 1, 400
 _LIVE = "gen_from <= %s AND gen_to > %s"
 
@@ -74,9 +77,24 @@ def begin(alias: str) -> None:
             execute(alias, sql, [OPEN, shown, OPEN])
 
 
+def distrust(alias: str, beat: Beat) -> None:
+    """After a verification that failed: nothing the load wrote is kept, not even a meta tag without its page."""
+    forget_unseen(alias, beat)
+    sql = (
+        "SELECT m.published_meta_id FROM published_meta m WHERE NOT EXISTS "
+        "(SELECT 1 FROM published_version v WHERE v.published_id = m.published_id)"
+    )
+    for ids in _paced(row[0] for row in execute(alias, sql)):
+        marks = ", ".join(["%s"] * len(ids))
+        with transaction.atomic(using=alias):
+            execute(alias, f"DELETE FROM published_meta WHERE published_meta_id IN ({marks})", ids)  # noqa: S608
+        beat()
+
+
 def apply(alias: str, generation: int, change: Change, pages: Pages, beat: Beat) -> None:
     """Writes what a document needs in this generation."""
-    for part in _paced(contents(pages, change.opened)):
+    # In the order of their ids: neither side jumps to and fro in its files.
+    for part in _paced(contents(pages, sorted(change.opened, key=lambda key: pages[key].published_id))):
         with transaction.atomic(using=alias):
             ids = _write(alias, part)
             rows = [(number, change.doc_id, generation, OPEN) for number in ids]
@@ -137,11 +155,25 @@ def index(alias: str, generation: int, beat: Beat) -> int:
     """Puts the pages of a generation that are not indexed yet into the full text index; how many were."""
     backends.ensure(alias)
     missing = backends.backend(alias).missing(generation)
-    for ids in _paced(iter(missing)):
+    if missing:
+        merging.by_hand(alias)
+    for number, ids in enumerate(_paced(iter(missing)), 1):
         with transaction.atomic(using=alias):
             backends.add(alias, ids)
         beat()
+        if number % merging.EVERY == 0:
+            merging.merge(alias, beat)
+    merging.merge(alias, beat)
+    _settle(alias, beat)
     return len(missing)
+
+
+def _settle(alias: str, beat: Beat) -> None:
+    """Wait for an index that its server fills on its own time; one that never ends fails the verification."""
+    until, index_of = time.monotonic() + SETTLE_SECONDS, backends.backend(alias)
+    while not index_of.settled() and time.monotonic() < until:
+        beat()
+        time.sleep(0.2)
 
 
 def purge(alias: str, oldest: int, beat: Beat) -> int:
@@ -155,6 +187,11 @@ def purge(alias: str, oldest: int, beat: Beat) -> int:
             execute(alias, sql, [row[0] for row in part])
         beat()
     execute(alias, "DELETE FROM published_document WHERE gen_to <= %s", [oldest])
+    return forget_unseen(alias, beat)
+
+
+def forget_unseen(alias: str, beat: Beat) -> int:
+    """Removes the contents no generation shows; how many. What an unfinished load wrote is written anew then."""
     sql = (
         "SELECT v.published_id FROM published_version v WHERE NOT EXISTS "
         "(SELECT 1 FROM published_interval i WHERE i.published_id = v.published_id)"
@@ -202,7 +239,7 @@ def _other_id(alias: str, content: Content, taken: Iterable[int]) -> tuple[int, 
     same = execute(alias, sql, [content.version.doc_id, content.url_key, digest])
     if same:
         return same[0][0], True
-    first = content.version.pk * VARIANTS
+    first = content.version.id * VARIANTS
     sql = "SELECT published_id FROM published_version WHERE published_id >= %s AND published_id < %s"
     used = {row[0] for row in execute(alias, sql, [first, first + VARIANTS])} | set(taken)
     free = next((number for number in range(first, first + VARIANTS) if number not in used), None)
@@ -215,15 +252,17 @@ def _insert_contents(alias: str, fresh: Sequence[tuple[int, Content]]) -> None:
     moment = connections[alias].ops.adapt_datetimefield_value
     versions = [version_row(number, content, moment) for number, content in fresh]
     metas = [row for number, content in fresh for row in meta_rows(number, content)]
-    _insert(alias, "published_version", VERSION_COLUMNS, versions)
-    _insert(alias, "published_meta", META_COLUMNS, metas)
+    _insert(alias, "published_version", VERSION_COLUMNS, versions, ids=True)
+    _insert(alias, "published_meta", META_COLUMNS, metas, ids=True)
 
 
-def _insert(alias: str, table: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+def _insert(
+    alias: str, table: str, columns: Sequence[str], rows: Sequence[Sequence[Any]], *, ids: bool = False
+) -> None:
     if rows:
-        marks = ", ".join(["%s"] * len(columns))
-        with connections[alias].cursor() as cursor:
-            cursor.executemany(f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({marks})", list(rows))  # noqa: S608
+        connection = connections[alias]
+        with own_ids(alias, table if ids else ""), connection.cursor() as cursor:
+            cursor.executemany(insertion(connection.vendor, table, columns), list(rows))
 
 
 def _paced(items: Iterator[T]) -> Iterator[list[T]]:
@@ -233,7 +272,4 @@ def _paced(items: Iterator[T]) -> Iterator[list[T]]:
         started = time.perf_counter()
         yield part
         spent = time.perf_counter() - started
-        if spent < SHORT:
-            size = min(_LARGEST, size * 2)
-        elif spent > LONG:
-            size = max(_SMALLEST, size // 2)
+        size = int(max(_SMALLEST, min(_LARGEST, size * min(2.0, max(0.5, AIM / max(spent, 0.001))))))

@@ -31,13 +31,12 @@ _TELLING = ("description", "keyword", "subject", "title", "abstract", "summary",
 
 def version_row(published_id: int, content: Content, moment: Callable[[datetime], Any]) -> tuple[Any, ...]:
     version, page = content.version, content.page
-    modified = _date(version.last_modified)
+    modified, found = _date(version.last_modified), moment(version.found_at)
     return (
         published_id, version.doc_id, page.page_id, page.digest, content.url_key, _clean(version.url),
         urlsplit(version.url).netloc[:HOST], version.type_id, version.extension, _clean(version.title),
         _clean(version.headings), telling(metas_of(version.metas)), _clean(page.anchors), _clean(version.text),
-        version.language, content.body, moment(modified) if modified else None, moment(version.found_at),
-        moment(version.found_at), BY,
+        version.language, content.body, moment(modified) if modified else None, found, found, BY,
     )  # fmt: skip
 
 

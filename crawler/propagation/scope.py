@@ -4,12 +4,18 @@ Taken once and kept in the step `plan`: all targets get the same generation alth
 Does not: read pages. Called by: services, collect.
 """
 
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from clearinghouse.library.models import Document
-from crawler.models import Excursion, State
+from crawler.models import Excursion, PropagationStep, State
 from crawlpoints.models import CrawlPointLink, ExcludeUrl
+
+from . import plan
+
+COUNT = (State.FINISHED, State.FINISHED_AT_LIMIT)
+COUNT_WHEN_ASKED = (*COUNT, State.STOPPED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +63,12 @@ def _document(row: dict[str, Any]) -> DocumentScope:
     )
 
 
-def pin(*, include_stopped: bool = False) -> Scope:
-    """Everything a generation depends on, as of now."""
-    excursions = _excursions(include_stopped)
+def pin(*, include_stopped: bool = False, runs: Iterable[int] | None = None) -> Scope:
+    """Everything a generation depends on, as of now.
+
+    What the last propagation took stays taken; of the runs since, those that count, or those that were chosen.
+    """
+    excursions = _excursions(include_stopped, None if runs is None else set(runs))
     roots = _roots()
     excludes = _excludes()
     documents = Document.objects.select_related("sheet__project").order_by("id")
@@ -79,16 +88,33 @@ def pin(*, include_stopped: bool = False) -> Scope:
     )
 
 
-def _excursions(include_stopped: bool) -> dict[int, list[tuple[int, str]]]:
+def taken() -> set[int]:
+    """The excursions the last propagation that was completed was made of."""
+    steps = PropagationStep.objects.filter(name=plan.PLAN, propagation__state="done").order_by("-propagation_id")
+    counts = steps.values_list("counts", flat=True).first() or {}
+    documents = counts.get("scope", {}).get("documents", ())
+    return {number for document in documents for number, _ in document["excursions"]}
+
+
+def counting(*, include_stopped: bool) -> dict[int, list[tuple[int, str]]]:
+    """For each document the excursions a propagation would look at now, newest first: id and state."""
+    return _excursions(include_stopped, None)
+
+
+def _excursions(include_stopped: bool, runs: set[int] | None) -> dict[int, list[tuple[int, str]]]:
     """The excursions whose results count, newest first; a preview's never do.
 
     One that was sent to a part of its document counts like a stopped one: nothing is missing because of it.
     """
-    states = [State.FINISHED, State.FINISHED_AT_LIMIT] + ([State.STOPPED] if include_stopped else [])
-    rows = Excursion.objects.filter(state__in=states).exclude(run__origin="preview").order_by("-run_id", "-id")
+    kept = taken()
+    states = COUNT_WHEN_ASKED if include_stopped else COUNT
+    rows = Excursion.objects.filter(state__in=COUNT_WHEN_ASKED).exclude(run__origin="preview")
     found: dict[int, list[tuple[int, str]]] = {}
-    for doc_id, number, state, part in rows.values_list("doc_id", "id", "state", "part"):
-        found.setdefault(doc_id, []).append((number, str(State.STOPPED) if part else str(state)))
+    for doc_id, number, state, part, run_id in rows.order_by("-run_id", "-id").values_list(
+        "doc_id", "id", "state", "part", "run_id"
+    ):
+        if number in kept or (state in states if runs is None else run_id in runs):
+            found.setdefault(doc_id, []).append((number, str(State.STOPPED) if part else str(state)))
     return found
 
 

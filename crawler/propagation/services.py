@@ -23,10 +23,12 @@ from crawler.models import Propagation, PropagationStep
 from . import claim, history, load, plan, scope, switch, work
 from .claim import Beat
 from .collect import Collector
+from .failures import NotFollowed
 from .scope import Scope
 
-WAITING, WORKING, DONE, FAILED, SKIPPED = "waiting", "working", "done", "failed", "skipped"
-OPEN_STATES = (WAITING, WORKING)
+WAITING, WORKING, PAUSED, DONE, FAILED, SKIPPED = "waiting", "working", "paused", "done", "failed", "skipped"
+AT_WORK = (WAITING, WORKING)
+OPEN_STATES = (*AT_WORK, PAUSED)
 _FIRST_RETRY, _LONGEST_RETRY = timedelta(minutes=1), timedelta(hours=1)
 
 
@@ -49,9 +51,11 @@ class Preview:
         return not any(_differs(total) for total in self.targets.values())
 
 
-def preview(targets: Iterable[str] | None = None, *, include_stopped: bool = False) -> Preview:
+def preview(
+    targets: Iterable[str] | None = None, *, include_stopped: bool = False, runs: Iterable[int] | None = None
+) -> Preview:
     """Compares what should be published with what each target holds; changes nothing."""
-    found = Preview(scope.pin(include_stopped=include_stopped), Collector())
+    found = Preview(scope.pin(include_stopped=include_stopped, runs=runs), Collector())
     for target in _ordered(targets):
         try:
             found.targets[target], found.documents[target] = work.measured(target, found.scope, found.collector)
@@ -65,10 +69,14 @@ def ask(
     targets: Iterable[str] | None = None,
     full: bool = False,
     include_stopped: bool = False,
+    runs: Iterable[int] | None = None,
     accepted_losses: Iterable[int] = (),
     by: str,
 ) -> Propagation:
-    """A new propagation, waiting to be carried out; WrongMoment while another one is."""
+    """A new propagation, waiting to be carried out; WrongMoment while another one is.
+
+    `runs` are the chosen ones of those since the last propagation; None: all that count.
+    """
     chosen = _ordered(targets)
     floor = max((_newest(target) for target in TARGETS), default=0)
     with claim.lock():
@@ -78,6 +86,7 @@ def ask(
         row = Propagation(
             full=full,
             include_stopped=include_stopped,
+            runs=None if runs is None else sorted({int(run_id) for run_id in runs}),
             targets=chosen,
             accepted_losses=sorted({int(doc_id) for doc_id in accepted_losses}),
             requested_by=by,
@@ -88,7 +97,7 @@ def ask(
             PropagationStep(propagation=row, number=number, name=step.name, target=step.target)
             for number, step in enumerate(plan.steps(chosen))
         )
-    names = ("targets", "full", "include_stopped", "accepted_losses")
+    names = ("targets", "full", "include_stopped", "runs", "accepted_losses")
     _record("propagate", row, f"Asked for generation {row.pk}", by, after={name: getattr(row, name) for name in names})
     return row
 
@@ -127,7 +136,7 @@ def carry_out(propagation_id: int, *, collector: Collector | None = None) -> Pro
     """Works through the steps that are not done yet. An expected failure is a state of the row, not an exception."""
     with claim.claimed(propagation_id) as beat:
         row = Propagation.objects.get(pk=propagation_id)
-        if beat is None or row.state not in OPEN_STATES:
+        if beat is None or row.state not in AT_WORK:
             return row  # somebody else works on it, or nobody needs to: a ring delivered twice does no harm
         Propagation.objects.filter(pk=row.pk).update(
             state=WORKING, started_at=row.started_at or timezone.now(), error=""
@@ -150,43 +159,43 @@ def _leave(row: Propagation, fault: BaseException | None) -> None:
         sentence = f"A fault of ours: {type(fault).__name__}: {fault}"
         for step in row.steps.filter(state=WORKING):
             _failed(step, sentence)
-    if switch.switch().owner == row.pk:
-        switch.home()
+    if switch.switch().owner == row.pk and switch.home() and not isinstance(fault, SystemExit | KeyboardInterrupt):
+        switch.follow()
 
 
 def _carry_out(job: work.Work) -> None:
-    away = ""
+    away = False
     for step in job.propagation.steps.order_by("number"):
-        if step.name != plan.PLAN:
-            job.scope = job.scope if job.scope.documents else _pinned(job.propagation)
-        if step.state == DONE:
-            away = step.counts.get("skipped", "away") if step.name == plan.PUBLIC_TO_BACKUP else away
-            continue
-        if step.state == SKIPPED:
-            continue
-        if step.target == plan.PRIMARY and away == "away":
-            switch.public_to_backup(job.propagation.pk)  # a kill may have brought the public home meanwhile
-        if step.name == plan.PLAN:
-            job.scope = scope.pin(include_stopped=job.propagation.include_stopped)
-        if not _run(job, step):
-            return
+        if step.state not in (DONE, SKIPPED):
+            if _paused(job.propagation) or not _run(job, step, away and step.target == plan.PRIMARY):
+                return
+            if step.name == plan.PLAN and _nothing_to_do(job.propagation, step):
+                job.propagation.steps.exclude(pk=step.pk).update(state=SKIPPED)
+                break
         if step.name == plan.PUBLIC_TO_BACKUP:
-            away = step.counts.get("skipped", "away")
-        if step.name == plan.PLAN and _nothing_to_do(job.propagation, step):
-            job.propagation.steps.exclude(pk=step.pk).update(state=SKIPPED)
-            break
-    Propagation.objects.filter(pk=job.propagation.pk).update(state=DONE, finished_at=timezone.now())
+            away = step.state == DONE and "skipped" not in step.counts
+    Propagation.objects.filter(pk=job.propagation.pk).update(state=DONE, pause=False, finished_at=timezone.now())
 
 
-def _run(job: work.Work, step: PropagationStep) -> bool:
-    """One step with its row; False when the propagation cannot go on for now."""
+def _paused(row: Propagation) -> bool:
+    """Somebody asked it to wait after the step that is done now."""
+    return bool(Propagation.objects.filter(pk=row.pk, pause=True).update(state=PAUSED, pause=False))
+
+
+def _run(job: work.Work, step: PropagationStep, away: bool) -> bool:
+    """One step with its row; False when the propagation cannot go on for now. `away`: it needs the public on backup."""
     step.state, step.started_at, step.finished_at, step.error = WORKING, timezone.now(), None, ""
     step.save()
     job.beat.step = step
     try:
+        _scope(job, step)
+        if away:
+            switch.public_to_backup(job.propagation.pk, job.beat)  # a kill may have brought the public home meanwhile
         work.CARRIED_OUT[step.name](job, step)
     except Fenced:
         raise
+    except NotFollowed as problem:
+        return _failed(step, str(problem), down=True)
     except CrawlerError as problem:
         return _failed(step, str(problem))
     except (OperationalError, InterfaceError) as problem:
@@ -209,8 +218,13 @@ def _failed(step: PropagationStep, sentence: str, *, down: bool = False) -> bool
     return False
 
 
-def _pinned(row: Propagation) -> Scope:
-    return Scope.from_json(row.steps.get(name=plan.PLAN).counts["scope"])
+def _scope(job: work.Work, step: PropagationStep) -> None:
+    """The plan pins what is decided; all other steps keep to it."""
+    row = job.propagation
+    if step.name == plan.PLAN:
+        job.scope = scope.pin(include_stopped=row.include_stopped, runs=row.runs)
+    elif not job.scope.documents:
+        job.scope = Scope.from_json(row.steps.get(name=plan.PLAN).counts["scope"])
 
 
 def _nothing_to_do(row: Propagation, step: PropagationStep) -> bool:
@@ -236,6 +250,23 @@ def retry(row: Propagation, *, by: str) -> bool:
     return again
 
 
+def pause(row: Propagation, *, by: str) -> bool:
+    """It waits after the step it is in, with the public at home; False when it is not at work."""
+    if not Propagation.objects.filter(pk=row.pk, state__in=AT_WORK).update(pause=True):
+        return False
+    _record("propagate", row, f"Let generation {row.pk} pause after its step", by)
+    return True
+
+
+def resume(row: Propagation, *, by: str) -> bool:
+    """A paused one waits to be carried on; one that was only asked to pause does not."""
+    rows = Propagation.objects.filter(pk=row.pk)
+    if not (rows.filter(state=PAUSED).update(state=WAITING) or rows.filter(pause=True).update(pause=False)):
+        return False
+    _record("propagate", row, f"Let generation {row.pk} go on", by)
+    return True
+
+
 def _record(action: str, thing: Model, sentence: str, by: str, **change: Any) -> None:
     with acting_as(by):
         audit.record(action, thing, sentence, **change)
@@ -259,7 +290,7 @@ def due() -> list[int]:
     """For the tick: propagations nobody works on: asked for, killed, or failed because a server was down."""
     row = unfinished()
     if row is not None:
-        return [] if claim.held_by_another() else [row.pk]
+        return [] if row.state == PAUSED or claim.held_by_another() else [row.pk]
     newest = Propagation.objects.order_by("-id").first()
     if newest is None or newest.state != FAILED:
         return []
@@ -323,4 +354,7 @@ def _counts(counts: dict[str, Any]) -> dict[str, int]:
     return {name: int(counts.get(name, 0)) for name in ("pages", "added", "changed", "removed")}
 
 
-__all__ = ["Beat", "Preview", "ask", "carry_out", "due", "preview", "result", "retry", "rollback", "unfinished"]
+__all__ = [
+    "Beat", "Preview", "ask", "carry_out", "due", "pause", "preview", "result", "resume", "retry", "rollback",
+    "unfinished",
+]  # fmt: skip

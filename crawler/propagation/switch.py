@@ -1,28 +1,32 @@
 """Owns: what readers see: the live generation of a target, and which target serves the public. The only writer.
 
-Does not: load. Called by: work, services, the tick (bring_home). The public stays on backup only while a living
-propagation works on primary and keeps moving the deadline, or while primary does not answer.
+Does not: load. Called by: work, services, watchdog. The public stays on backup only while a living propagation works on
+primary and keeps moving the deadline, or while primary does not answer. The public search of the product follows the
+row at once; a load balancer is told by hooks, and the row says what it was last known to do.
 """
 
+from collections.abc import Callable
 from datetime import timedelta
 
-from django.db import DatabaseError, transaction
+from django.db import Error, connections, transaction
+from django.db.models import Q
 from django.utils import timezone
 
 from clearinghouse.databases import BACKUP, PRIMARY, WEBCRAWL
 from clearinghouse.published.models import LiveGeneration, PublicSwitch
-from crawler.models import Propagation
 
-from . import load
+from . import hooks, load
+from .failures import NotFollowed
 
 # Without a sign of life for this long the public goes home; with the tick's five seconds well under a minute.
 PATIENCE = timedelta(seconds=40)
-_HOME = "primary"
-_AWAY = "backup"
+TELLING = timedelta(seconds=60)  # a process that tells the load balancer has it for itself so long at most
+HOME = "primary"
+AWAY = "backup"
 
 
 def switch() -> PublicSwitch:
-    row, _ = PublicSwitch.objects.using(WEBCRAWL).get_or_create(id=1, defaults={"serving": _HOME})
+    row, _ = PublicSwitch.objects.using(WEBCRAWL).get_or_create(id=1, defaults={"serving": HOME})
     return row
 
 
@@ -34,58 +38,93 @@ def show(alias: str, generation: int) -> None:
             LiveGeneration.objects.using(alias).create(id=1, **values)
 
 
-def public_to_backup(propagation_id: int) -> str:
-    """Backup serves while primary is loaded; the reason why not, where it cannot."""
+def public_to_backup(propagation_id: int, beat: Callable[[], None] = lambda: None) -> str:
+    """Backup serves while primary is loaded; the reason why not, where it cannot.
+
+    Raises NotFollowed when the load balancer did not move: the public is at home then, and primary was not touched.
+    """
+    row = switch()
+    if (row.serving, row.owner) == (AWAY, propagation_id) and followed(row):
+        still_away(propagation_id)
+        return ""
     try:
         there, here = load.live(BACKUP), _generation_of_primary()
-    except DatabaseError:
+    except Error:
         return "backup does not answer; primary goes on serving while it is loaded"
     if here and not there:
         return "backup holds no generation yet; primary goes on serving while it is loaded"
-    _set(_AWAY, propagation_id)
+    _set(AWAY, propagation_id)
+    if trouble := follow(beat):
+        _set(HOME, None)  # what the load balancer did is in doubt: the watchdog tells it to come home
+        raise NotFollowed(f"The public was not moved to backup, and primary was not touched: {trouble}.")
     return ""
 
 
 def still_away(propagation_id: int) -> None:
     """The owner lives: the deadline moves on."""
-    rows = PublicSwitch.objects.using(WEBCRAWL).filter(id=1, serving=_AWAY, owner=propagation_id)
+    rows = PublicSwitch.objects.using(WEBCRAWL).filter(id=1, serving=AWAY, owner=propagation_id)
     rows.update(deadline=timezone.now() + PATIENCE)
 
 
-def home() -> bool:
-    """Primary serves again, with whatever whole generation it shows; False while it does not answer."""
-    if switch().serving == _HOME:
+def home(seen: PublicSwitch | None = None) -> bool:
+    """Primary serves again, with whatever whole generation it shows; False while it does not answer.
+
+    With `seen`, only if nobody has moved the public since.
+    """
+    row = seen or switch()
+    if row.serving == HOME:
         return True
     if _generation_of_primary() is None:
         return False
-    _set(_HOME, None)
-    return True
-
-
-def bring_home() -> bool:
-    """The watchdog of the tick: ends an absence nobody answers for; whether the public is home."""
-    row = switch()
-    if row.serving == _HOME:
-        return True
-    overdue = row.deadline is None or row.deadline <= timezone.now()
-    working = Propagation.objects.filter(id=row.owner or 0, state="working").exists()
-    return home() if overdue or not working else False
+    return _set(HOME, None, seen)
 
 
 def is_home() -> bool:
-    return switch().serving == _HOME
+    """Backup may be loaded: it serves nobody, neither through our search nor through the load balancer."""
+    row = switch()
+    return row.serving == HOME and followed(row)
+
+
+def followed(row: PublicSwitch) -> bool:
+    return not hooks.configured() or row.told == row.serving
+
+
+def follow(beat: Callable[[], None] = lambda: None) -> str:
+    """Tells the load balancer who serves the public; what kept it from following, or nothing."""
+    row = switch()
+    if followed(row):
+        return ""
+    now, rows = timezone.now(), PublicSwitch.objects.using(WEBCRAWL).filter(id=1)
+    free = rows.filter(Q(telling_until=None) | Q(telling_until__lte=now))
+    if not free.update(telling_until=now + TELLING):
+        return "another process is still telling the load balancer"
+    trouble = ""
+    try:
+        hooks.tell(row.serving, beat)
+    except hooks.HookFailed as problem:
+        trouble = str(problem)
+    finally:
+        rows.update(telling_until=None, told_at=timezone.now(), trouble=trouble)
+    if not trouble:
+        rows.filter(serving=row.serving).update(told=row.serving)
+    return trouble
 
 
 def _generation_of_primary() -> int | None:
-    try:
-        return load.live(PRIMARY)
-    except DatabaseError:
-        return None
+    for _ in range(2):
+        try:
+            return load.live(PRIMARY)
+        except Error:
+            connections[PRIMARY].close_if_unusable_or_obsolete()  # only the line was cut, perhaps
+    return None
 
 
-def _set(serving: str, owner: int | None) -> None:
+def _set(serving: str, owner: int | None, seen: PublicSwitch | None = None) -> bool:
     switch()
     now = timezone.now()
     deadline = now + PATIENCE if owner is not None else None
-    values = {"serving": serving, "owner": owner, "deadline": deadline, "changed_at": now}
-    PublicSwitch.objects.using(WEBCRAWL).filter(id=1).update(**values)
+    values = {"serving": serving, "owner": owner, "deadline": deadline, "changed_at": now, "told": ""}
+    rows = PublicSwitch.objects.using(WEBCRAWL).filter(id=1)
+    if seen is not None:
+        rows = rows.filter(serving=seen.serving, owner=seen.owner, changed_at=seen.changed_at)
+    return bool(rows.update(**values))

@@ -3,14 +3,18 @@
 Does not: repair. Called by: work. Raises Differs with a table of what differs and the first differing address.
 """
 
+import re
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from itertools import islice
 from typing import Any
+from unicodedata import normalize
 
+from clearinghouse.published.models import PublishedInterval, PublishedVersion
 from clearinghouse.search import backends
 from clearinghouse.search.query import Query, Term
-from clearinghouse.search.words import words_of
+from clearinghouse.search.words import fold
+from crawler.models import PageVersion
 
 from . import load
 from .collect import Beat, Content, Pages, contents
@@ -20,6 +24,7 @@ from .scope import DocumentScope
 
 SAMPLES = 5
 WORDS_IN_SAMPLE = 3
+_PLAIN = re.compile(r"(?<!\S)[^\W\d_]{2,40}(?=[\s.,;:]|$)")
 _CHUNK = 50
 
 
@@ -31,9 +36,16 @@ def document(alias: str, generation: int, scope: DocumentScope, pages: Pages) ->
         wrong = [key for key in {*shown, *pages} if shown.get(key) != (pages[key].digest if key in pages else None)]
         raise Differs(
             f"published_version: {scope.title} shows {len(rows)} pages and should show {len(pages)}; "
-            f"the first that differs has the key {min(wrong).hex() if wrong else 'of a page shown twice'}"
+            f"the first that differs is {_named(min(wrong), pages) if wrong else 'a page shown twice'}"
         )
     return len(rows)
+
+
+def _named(key: bytes, pages: Pages) -> str:
+    """The address behind a key, where a version still has it."""
+    page = pages.get(key)
+    rows = PageVersion.objects.filter(id=page.version_id) if page else PageVersion.objects.filter(url_key=key)
+    return rows.values_list("url", flat=True).first() or f"the page with the key {key.hex()}"
 
 
 def copies(alias: str, generation: int, doc_id: int, pages: Pages, beat: Beat) -> int:
@@ -43,7 +55,7 @@ def copies(alias: str, generation: int, doc_id: int, pages: Pages, beat: Beat) -
         "ON v.published_id = i.published_id WHERE i.doc_id = %s AND i.gen_from = %s AND i.gen_to > %s"
     )
     ids = {bytes(key): number for key, number in load.execute(alias, sql, [doc_id, generation, generation])}
-    for part in _parts(contents(pages, [key for key in ids if key in pages])):
+    for part in _parts(contents(pages, sorted((key for key in ids if key in pages), key=lambda key: ids[key]))):
         stored = _stored(alias, [ids[content.url_key] for content in part])
         metas = _stored_metas(alias, [ids[content.url_key] for content in part])
         for content in part:
@@ -68,27 +80,34 @@ def sample_queries(alias: str, generation: int) -> int:
     """Five pages, spread over the generation, each searched by words of its own; how many were asked."""
     asked = 0
     for published_id, title, text in _samples(alias, generation):
-        words = tuple(words_of(title)[:WORDS_IN_SAMPLE] or words_of(text[:2000])[:WORDS_IN_SAMPLE])
+        words = _words_to_ask(title) or _words_to_ask(text[:2000])
         if not words:
             continue
-        query = Query(groups=tuple((Term((word[:64],)),) for word in words))
+        query = Query(groups=tuple((Term((word,)),) for word in words))
         if not backends.backend(alias).finds(query, generation, published_id):
             raise Differs(f"the sample query “{' '.join(words)}” does not find the page it was taken from")
         asked += 1
     return asked
 
 
+def _words_to_ask(text: str) -> tuple[str, ...]:
+    """Words that every server takes for one and the same word: what stands between is white space, or a full stop.
+
+    An odd text proves nothing about an index, and must not keep a generation from being shown.
+    """
+    words = dict.fromkeys(fold(word) for word in _PLAIN.findall(text))
+    plain = [word for word in words if word.isascii()]
+    other = [word for word in words if word.islower() and normalize("NFKD", word) == word]
+    return tuple((plain or other)[:WORDS_IN_SAMPLE])
+
+
 def _samples(alias: str, generation: int) -> list[tuple[int, str, str]]:
     pages = load.count(alias, generation)
-    found: list[tuple[int, str, str]] = []
-    for at in range(SAMPLES) if pages else ():
-        sql = (
-            "SELECT v.published_id, v.title_str, v.text FROM published_version v WHERE v.published_id = "
-            "(SELECT i.published_id FROM published_interval i WHERE i.gen_from <= %s AND i.gen_to > %s "
-            "ORDER BY i.published_id LIMIT 1 OFFSET %s)"
-        )
-        found += load.execute(alias, sql, [generation, generation, at * pages // SAMPLES])
-    return list(dict.fromkeys((row[0], row[1], row[2]) for row in found))
+    shown = PublishedInterval.objects.using(alias).filter(gen_from__lte=generation, gen_to__gt=generation)
+    ids = shown.order_by("published_id").values_list("published_id", flat=True)
+    chosen = {ids[at * pages // SAMPLES] for at in range(SAMPLES) if pages}
+    rows = PublishedVersion.objects.using(alias).filter(pk__in=chosen).order_by("pk")
+    return list(rows.values_list("pk", "title", "text"))
 
 
 def _stored(alias: str, ids: Sequence[int]) -> dict[int, tuple[Any, ...]]:

@@ -11,16 +11,18 @@ from django.db import DatabaseError
 
 from clearinghouse.databases import TARGETS
 from crawler.errors import NeedsDecision
+from crawler.index import counts as word_counts
 from crawler.models import Propagation, PropagationStep
 
-from . import load, plan, switch, verify
+from . import choice, durability, load, plan, switch, verify
 from .claim import Beat
 from .collect import Collector, Pages
-from .failures import Differs, NotSafe
+from .failures import Differs, NotFollowed, NotSafe
 from .history import oldest_kept
 from .scope import DocumentScope, Scope
 
 _BIGGEST = 50  # documents listed in the plan's counts
+_NOTED = 500  # runs, the newest
 
 
 @dataclass(slots=True)
@@ -92,6 +94,7 @@ def make_plan(work: Work, step: PropagationStep) -> None:
         losses |= {row["doc_id"]: row for row in rows if row["asks"] and row["doc_id"] not in accepted}
         step.counts["documents"] = rows[:_BIGGEST]
     step.counts |= {"scope": work.scope.to_json(), "targets": totals, "losses": list(losses.values())}
+    step.counts["runs"] = choice.runs_of(work.scope)[-_NOTED:]
     if losses:
         raise NeedsDecision(loss_sentence(list(losses.values())), list(losses.values()))
 
@@ -149,18 +152,26 @@ def load_target(work: Work, step: PropagationStep) -> None:
     planned = _plan_of(work.propagation).counts.get("targets", {}).get(step.target)
     step.counts["of"] = planned["added"] + planned["changed"] + planned["removed"] if planned else 0
     work.beat.now()
+    word_counts.follow(alias, work.beat)  # while the generations it may have to go back from are whole
     load.begin(alias)
+    if _step_of(work.propagation, plan.VERIFY, step.target).counts.get("attempts"):
+        load.distrust(alias, work.beat)
+    with durability.together(alias):
+        _load(work, step, alias)
+
+
+def _load(work: Work, step: PropagationStep, alias: str) -> None:
     names: dict[int, tuple[str, str]] = {}
     for difference in differences(step.target, work.scope, work.collector, work.beat):
         change = difference.change
         if work.propagation.full:
             rows = load.held(alias, change.doc_id, step.counts["from"])
             load.rewrite(alias, difference.pages, rows, work.beat)
-        load.apply(alias, generation, change, difference.pages, work.beat)
+        load.apply(alias, work.generation, change, difference.pages, work.beat)
         if change.after:
             names[change.doc_id] = (difference.scope.title, difference.scope.project)
         _add_up(step, change)
-    load.name_documents(alias, generation, names)
+    load.name_documents(alias, work.generation, names)
 
 
 def _add_up(step: PropagationStep, change: plan.Change) -> None:
@@ -178,7 +189,8 @@ def _safe(target: str, alias: str, generation: int) -> None:
 
 
 def index_target(work: Work, step: PropagationStep) -> None:
-    step.counts = {"indexed": load.index(TARGETS[step.target], work.generation, work.beat)}
+    with durability.together(TARGETS[step.target]):
+        step.counts = {"indexed": load.index(TARGETS[step.target], work.generation, work.beat)}
 
 
 def verify_target(work: Work, step: PropagationStep) -> None:
@@ -208,17 +220,19 @@ def switch_target(work: Work, step: PropagationStep) -> None:
 
 
 def public_to_backup(work: Work, step: PropagationStep) -> None:
-    reason = switch.public_to_backup(work.generation)
+    reason = switch.public_to_backup(work.generation, work.beat)
     step.counts = {"skipped": reason} if reason else {}
 
 
 def public_home(work: Work, step: PropagationStep) -> None:
     if not switch.home():
         raise NotSafe("primary does not answer; the public stays on backup until it does")
+    if trouble := switch.follow(work.beat):
+        raise NotFollowed(f"The load balancer did not bring the public home to primary: {trouble}. It is told again.")
 
 
 def finish(work: Work, step: PropagationStep) -> None:
-    """Contents older than the two generations kept for a rollback go."""
+    """The lexicon follows the new generation; contents older than the two generations kept for a rollback go."""
     kept: dict[str, int] = {}
     for target in work.propagation.targets:
         oldest = oldest_kept(target, work.generation)
@@ -226,6 +240,7 @@ def finish(work: Work, step: PropagationStep) -> None:
         # Written first: a generation that is being purged is no longer offered for a rollback.
         step.counts = {"oldest": dict(kept)}
         work.beat.now()
+        word_counts.follow(TARGETS[target], work.beat)
         if oldest:
             load.purge(TARGETS[target], oldest, work.beat)
 

@@ -12,21 +12,20 @@ import redis
 import rq
 from django.conf import settings
 from django.db import DatabaseError, connections
-from django.db.migrations.executor import MigrationExecutor
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from clearinghouse import __version__, env, queues
 from clearinghouse.access.trouble import Trouble
-from clearinghouse.databases import BACKUP, DEFAULT, PRIMARY, WEBCRAWL
+from clearinghouse.health import look
+from clearinghouse.health.look import NAMES
 
 from ..models import Excursion, Fault, Instance, Mark, State
 
-NAMES = {DEFAULT: "doc_library (content development)", WEBCRAWL: "WebCrawl", PRIMARY: "doc_library (primary)",
-         BACKUP: "doc_library (backup)"}  # fmt: skip
 SILENT = timedelta(minutes=3)
 _MACHINES, _STATUS = ("workers", "Workers and queue"), ("status", "System status")
-_FULL = 85  # percent of a disk
+LEAST_FREE = 1_000_000_000  # bytes
+LEAST_SHARE = 0.05  # of the disk
 _OUT_OF_STEP = 5.0  # seconds between our clock and that of a database server
 
 
@@ -45,15 +44,11 @@ def databases() -> list[Fact]:
 
 
 def _database(alias: str, name: str) -> Fact:
-    connection = connections[alias]
-    try:
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT 1")
-    except (DatabaseError, OSError) as error:
-        return Fact(name, "Not reachable", good=False, detail=type(error).__name__)
-    file = Path(str(connection.settings_dict["NAME"]))
-    size = f", {file.stat().st_size / 1e6:,.1f} MB" if connection.vendor == "sqlite" and file.exists() else ""
-    return Fact(name, "Reachable", detail=f"{connection.display_name}{size}")
+    if why := look.why_not_reachable(alias):
+        return Fact(name, "Not reachable", good=False, detail=why)
+    file = look.file_of(alias)
+    size = f", {file.stat().st_size / 1e6:,.1f} MB" if file is not None and file.exists() else ""
+    return Fact(name, "Reachable", detail=f"{connections[alias].display_name}{size}")
 
 
 def schema() -> Fact:
@@ -61,8 +56,7 @@ def schema() -> Fact:
     behind = []
     for alias, name in NAMES.items():
         try:
-            executor = MigrationExecutor(connections[alias])
-            if executor.migration_plan(executor.loader.graph.leaf_nodes()):
+            if not look.why_not_reachable(alias) and look.steps_behind(alias):
                 behind.append(name)
         except (DatabaseError, OSError):
             continue  # the line of that database says it
@@ -133,11 +127,12 @@ def redis_fact() -> Fact:
     return Fact("Redis", "Reachable", detail=f"Rings waiting for a worker: {waiting}")
 
 
-def disk() -> Fact:
-    usage = shutil.disk_usage(env.var())
-    percent = 100 * usage.used // usage.total
-    word = f"{percent}% used"
-    return Fact("Disk of the state folder", word, good=percent < _FULL, detail=f"{usage.free / 1e9:,.1f} GB free")
+def disk(folder: Path | None = None) -> Fact:
+    """Said before it is too late: crawls wait from CLEARINGHOUSE_FREE_SPACE on, which is less."""
+    usage = shutil.disk_usage(folder or env.var())
+    scarce = usage.free < max(LEAST_FREE, LEAST_SHARE * usage.total)
+    word = f"{100 * usage.used // usage.total}% used"
+    return Fact("Disk of the state folder", word, good=not scarce, detail=f"{usage.free / 1e9:,.1f} GB free")
 
 
 def versions() -> list[tuple[str, str]]:

@@ -11,7 +11,9 @@ from typing import Any
 from django.db.models import Case, Count, F, Q, QuerySet, Sum, Value, When
 from django.db.models.functions import Left, StrIndex, Substr
 
-from ..models import Diagnosis, Excursion, FolderFigure, LedgerEntry, Message, MessageState, Run
+from clearinghouse.kept import Kept
+
+from ..models import OPEN_STATES, Diagnosis, Excursion, FolderFigure, LedgerEntry, Message, MessageState, Run
 from ..values import CRAWLED, FAILED, QUEUED, REDIRECTED, SKIPPED, UNCHANGED
 from .counts import Docs, excursions_of
 
@@ -55,8 +57,24 @@ _REASONS = {"robots_disallowed": "robots", "outside_root": "outside", "excluded"
 )
 
 
+_ENDED = Kept(100_000)  # sites of runs that ended: what they decided does not change, only pruning takes documents away
+
+
 def by_site(run: Run, docs: Docs, doc_id: int | None = None) -> list[Group]:
     """Every site of the run, those with most pages first; each with the median time of its answers."""
+    if run.state in OPEN_STATES:
+        return _by_site(run, docs, doc_id)
+
+    def count() -> tuple[list[Group], int]:
+        groups = _by_site(run, docs, doc_id)
+        return groups, len(groups) + 1
+
+    seen = None if docs is None else frozenset(docs)
+    left = excursions_of(run, docs).count()
+    return _ENDED.get((run.pk, run.created_at, run.state, run.finished_at, left, seen, doc_id), count)
+
+
+def _by_site(run: Run, docs: Docs, doc_id: int | None) -> list[Group]:
     groups = _grouped(run, docs, doc_id, "")
     times = _times(_ledger(live_excursions(run, docs, doc_id).values("id")))
     for start, milliseconds, count in _medians_before(run, docs, doc_id):

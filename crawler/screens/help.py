@@ -18,6 +18,9 @@ _MAIN = {
     "reports": ("Reports", "How to read, filter and keep them."),
     "schedules": ("Planned crawls and quiet hours", "When crawls begin by themselves, and when none runs."),
     "search": ("Search", "How to find crawled pages, and what can be typed into the search box."),
+    "word-index": ("Word index", "Which pages hold a word, how often and where; the words and links of a page."),
+    "search-curation": ("Search curation", "Synonyms, stopwords, and pages to recommend."),
+    "search-tools": ("Rankings and missing pages", "Why a result stands where it stands, and why a page is not found."),
     "propagation": ("Propagation", "How results reach the public servers, and how to go back."),
     "notices": ("Notices", "What you are told, how, and how to turn it off."),
     "preferences": ("Preferences", "Colours, keys, rows of a page, your password."),
@@ -49,6 +52,8 @@ _REPORTS = {
     "report-changes": ("Report: Changes", "What changed on the web?"),
     "report-schedules": ("Report: Schedules", "What will run, and when?"),
     "report-exclusions": ("Report: Exclusions", "Which exclude URLs work?"),
+    "report-propagation": ("Report: Propagation", "What is live where?"),
+    "report-search-use": ("Report: Search use", "What do the public look for?"),
     "report-audit": ("Report: Audit", "Who changed what?"),
 }
 TOPICS = _MAIN | _RUNS | _REPORTS

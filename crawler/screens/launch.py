@@ -12,7 +12,7 @@ from django.views.decorators.http import require_http_methods
 from clearinghouse.access import options
 from clearinghouse.access.policies import Action, require
 
-from .. import intake, quiet, schedules
+from .. import asking, intake, quiet, schedules
 from ..errors import AllBusy, NothingToCrawl
 from ..models import Every, Schedule
 from ..preview import rows
@@ -100,6 +100,7 @@ def _launch(request: HttpRequest) -> HttpResponse:
         except (NothingToCrawl, AllBusy) as refusal:
             form.add_error("only" if form.choice(values).only else "what", str(refusal))
         else:
+            asking.answer_by_launch(run, form.choice(values))
             schedules.begin(run, timezone.now())
             return redirect("run", run.pk)
     context = _context(form, scope_of(form))
@@ -153,6 +154,7 @@ def _planned(request: HttpRequest, form: LaunchForm) -> HttpResponse:
         **_options(values),
     )
     schedules.add(schedule, now)
+    asking.answer_by_plan(schedule)
     messages.success(request, f"Planned. {plan_of(values, now)[0]}.")
     return redirect("schedules")
 

@@ -5,24 +5,24 @@ from dataclasses import dataclass, replace
 
 from django.core.cache import cache
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.template.loader import render_to_string
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
-from clearinghouse.access.policies import Action, may
+from clearinghouse.access.policies import Action, doc_ids_for, may
 from clearinghouse.access.templatetags.pieces import STATES
 
-from ..models import Excursion, Run, State
+from ..models import OPEN_STATES, Excursion, Run, State
 from ..queries.counts import Docs, Totals, excursions_of, totals_by_state
 from ..queries.hosts import fetching_now
 from ..queries.runs import instances_of, last_event
 from .possible import SPEEDS, controls_of
 from .scope import may_control, run_or_404
-from .summary import document_rows, summary_of
+from .summary import document_rows, limits_close, summary_of
 
 _QUARTER = 25
 PAUSING = "pausing"
-MANY, SHARED_SECONDS = 500, 1
+SHARED_SECONDS = 2
 _MOST_ROWS = 100
 
 
@@ -34,7 +34,7 @@ class Mark:
     quarter: int  # how many quarters are done: milestones for screen readers
     errors: bool
     digest: str
-    asked: str = ""  # of the run: its order and its speed
+    asked: str = ""  # what decides which commands are offered: orders, speed, states of documents
 
     @property
     def text(self) -> str:
@@ -58,29 +58,34 @@ class Mark:
 def mark_of(run: Run, docs: Docs) -> Mark:
     """Counters, states and what is being fetched: a document may end without any counter moving.
 
-    Of a run over very many documents it may be a second old: its viewers share the sums.
+    It may be two seconds old: the viewers of a run share it. An order to the run is seen at once.
     """
-    scope = "all" if docs is None else hash(frozenset(docs))
-    key = f"live:{run.pk}:{run.created_at:%s}:{run.state}:{run.control}:{run.speed}:{scope}"
+    key = f"live:{run.pk}:{run.created_at:%s}:{run.state}:{run.control}:{run.speed}:{_scope(docs)}"
     mark: Mark | None = cache.get(key)
     if mark is None:
-        mark, documents = _mark(run, docs)
-        if documents > MANY:
-            cache.set(key, mark, SHARED_SECONDS)
+        mark = _mark(run, docs)
+        cache.set(key, mark, SHARED_SECONDS)
     return mark
 
 
-def _mark(run: Run, docs: Docs) -> tuple[Mark, int]:
-    """And over how many documents."""
+def _scope(docs: Docs) -> str:
+    return "all" if docs is None else str(hash(frozenset(docs)))
+
+
+def _mark(run: Run, docs: Docs) -> Mark:
     by_state = totals_by_state(run, docs)
     now = fetching_now(run, docs) if run.state == State.RUNNING else None
-    seen = (run.state, run.control, run.speed, sorted(by_state.items()), last_event(run), now)
-    digest = hashlib.sha256(repr(seen).encode()).hexdigest()[:12]
+    event = last_event(run)
+    digest = _digest(run.state, run.control, run.speed, sorted(by_state.items()), event, now)
+    asked = _digest(run.control, run.speed, event, sorted((state, one.documents) for state, one in by_state.items()))
     done, wanted = (sum(getattr(one, name) for one in by_state.values()) for name in ("done", "wanted"))
     percent = 100 * done // wanted if wanted else 0
     errors = any(one.failed for one in by_state.values())
-    mark = Mark(_shown(run, by_state), percent // _QUARTER, errors, digest, f"{run.control}-{run.speed}")
-    return mark, sum(one.documents for one in by_state.values())
+    return Mark(_shown(run, by_state), percent // _QUARTER, errors, digest, asked)
+
+
+def _digest(*seen: object) -> str:
+    return hashlib.sha256(repr(seen).encode()).hexdigest()[:12]
 
 
 def _shown(run: Run, by_state: dict[str, Totals]) -> str:
@@ -107,31 +112,59 @@ def milestone(before: Mark | None, after: Mark) -> str:
 
 @require_safe
 def live(request: HttpRequest, run_id: int) -> HttpResponse:
-    """Fragments swapped in by id; they are the same templates the page itself is made of."""
+    """Fragments swapped in by id; they are the same templates the page itself is made of.
+
+    The numbers are put together once for all who see the same documents; commands carry a token of the person, and
+    are sent when what can be asked has changed.
+    """
     run, docs = run_or_404(request, run_id)
     before = Mark.read(request.GET.get("since", ""))
     after = mark_of(run, docs).after(before)
     if before == after:
         return HttpResponse(status=204)
+    mine = doc_ids_for(request.user, Action.EDIT) if may(request.user, Action.EDIT) else set()
+    say, ids = milestone(before, after), request.GET.get("rows", "")
+    key = _digest("told", run.pk, f"{run.created_at:%s}", after.text, say, ids, _scope(docs), _scope(mine))
+    told: str | None = cache.get(key)
+    if told is None:
+        told = _told(request, run, docs, after, say)
+        cache.set(key, told, SHARED_SECONDS)
+    commands = "" if after.same_commands(before) else _commands(request, run, docs)
+    return HttpResponse(told + commands)
+
+
+def _told(request: HttpRequest, run: Run, docs: Docs, after: Mark, say: str) -> str:
+    """The numbers: nothing in them is of one person."""
     context = summary_of(run, docs, timezone.now())
-    controls = may_control(request, run)
     context |= {
         "oob": True,
         "mark": after.text,
         "live": context["open"],
-        "say": milestone(before, after),
+        "say": say,
         "ended": not context["open"],
-        "tab": "",
-        "controls_changed": not after.same_commands(before),
-        "controls": controls_of(run) if controls else [],
-        "may_ask": context["open"] and not controls,
-        "speeds": SPEEDS,
         "rows": document_rows(run, _asked_rows(request, run, docs)),
         "row_ids": request.GET.get("rows", ""),
-        "row_commands": may(request.user, Action.CONTROL),
         "instances": instances_of(run) if context["open"] else 0,
+        "nearly": limits_close(request.user, run, docs),
     }
-    return render(request, "crawler/live.html", context)
+    return render_to_string("crawler/live.html", context)
+
+
+def _commands(request: HttpRequest, run: Run, docs: Docs) -> str:
+    """What this person may ask of the run and of the documents that are shown."""
+    controls, going_on = may_control(request, run), run.state in OPEN_STATES
+    context = {
+        "oob": True,
+        "run": run,
+        "tab": "",
+        "open": going_on,
+        "live": going_on,
+        "controls": controls_of(run) if controls else [],
+        "may_ask": going_on and not controls,
+        "speeds": SPEEDS,
+        "rows": document_rows(run, _asked_rows(request, run, docs)) if may(request.user, Action.CONTROL) else [],
+    }
+    return render_to_string("crawler/live_commands.html", context, request)
 
 
 def _asked_rows(request: HttpRequest, run: Run, docs: Docs) -> list[Excursion]:

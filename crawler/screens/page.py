@@ -4,14 +4,18 @@ import json
 from typing import Any
 
 from django.core.paginator import Paginator
+from django.db import DatabaseError
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
+from clearinghouse.databases import PRIMARY
 from clearinghouse.published.types import PAGE_TYPES
+from clearinghouse.search.serving import live_generation
 
-from ..models import Excursion, PageVersion
+from ..index.pages import by_id
+from ..models import Excursion, PageHead, PageVersion
 from ..queries.ledger import Row, one
 from ..queries.pages import (
     body_of,
@@ -60,7 +64,18 @@ def page(request: HttpRequest, run_id: int, entry_id: int) -> HttpResponse:
     }
     if version is not None:
         context |= _FILL[part](request, row, version)
+        context["index_id"] = _index_id(row)
     return render(request, "crawler/page.html", context)
+
+
+def _index_id(row: Row) -> int | None:
+    """The id under which primary production shows this address, for the door to the word index."""
+    number = PageHead.objects.filter(doc_id=row.doc_id, url_key=row.url_key).values_list("pk", flat=True).first()
+    try:
+        shown = number is not None and by_id(PRIMARY, live_generation(PRIMARY), number) is not None
+    except DatabaseError:
+        return None  # that server is down; the page itself stands in webcrawl
+    return number if shown else None
 
 
 def _text(request: HttpRequest, row: Row, version: PageVersion) -> dict[str, Any]:

@@ -1,22 +1,25 @@
 """Screens of propagation: the targets, the difference preview with its loss guard, the step board, roll back."""
 
+from collections.abc import Callable
 from typing import Any
 
 from django.contrib import messages
 from django.core.paginator import Paginator
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
-from django.views.decorators.http import require_POST, require_safe
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from clearinghouse import queues
 from clearinghouse.access.policies import Action, may, require
 
 from ..errors import WrongMoment
 from ..models import Propagation, PropagationStep
-from ..propagation import plan, services
+from ..propagation import choice, plan, services
 from . import propagation_board as boards
+from . import propagation_log as logs
 
 _PER_PAGE = 20
+_BIGGEST = 50  # documents of a difference that are listed; the others are one row
 _STOP_POLLING = 286  # htmx: show this answer and ask no more
 
 
@@ -35,6 +38,9 @@ def _frame(request: HttpRequest) -> dict[str, Any]:
     return {
         "targets": targets,
         "serving": serving,
+        "trouble": boards.trouble(),
+        "moved_at": boards.moved_at(),
+        "generations": {target.name: target.generation for target in targets},
         "may_propagate": may(request.user, Action.PROPAGATE),
         "unfinished": services.unfinished(),
         "rollback": next((target for target in targets if target.name == "primary" and target.back_to), None),
@@ -57,16 +63,30 @@ def _total(totals: dict[str, Any] | None) -> dict[str, int]:
 def new(request: HttpRequest) -> HttpResponse:
     """What a propagation would change; asks for the number where a document loses much."""
     require(request.user, Action.PROPAGATE)
-    return _ask(request, {})
+    return _ask(request, request.GET, {})
 
 
-def _ask(request: HttpRequest, errors: dict[int, str]) -> HttpResponse:
-    found = services.preview()
+def _chosen(listed: list[choice.Candidate], sent: QueryDict) -> list[int] | None:
+    """The runs that are ticked; all that count where nobody has chosen."""
+    if "choose" not in sent:
+        return None
+    return choice.chosen(listed, {int(value) for value in sent.getlist("run") if value.isascii() and value.isdigit()})
+
+
+def _ask(request: HttpRequest, sent: QueryDict, errors: dict[int, str]) -> HttpResponse:
+    listed = choice.since_last()
+    runs = _chosen(listed, sent)
+    found = services.preview(runs=runs)
+    ticked = {one.run.pk for one in listed if (not one.stopped if runs is None else one.run.pk in runs)}
     target = next((name for name in ("primary", "development", "backup") if name in found.targets), "")
+    total, rows = found.targets.get(target, {}), found.documents.get(target, [])[:_BIGGEST]
     context = _frame(request) | {
-        "total": found.targets.get(target, {}),
-        "documents": boards.difference_rows(found.documents.get(target, [])),
+        "total": total,
+        "documents": boards.difference_rows(rows),
+        "others": boards.others(rows, total),
         "losses": [loss | {"error": errors.get(loss["doc_id"], "")} for loss in found.losses],
+        "listed": [(one, one.run.pk in ticked) for one in listed],
+        "ticked": sorted(ticked),
         "down": [boards.NAMES[name] for name in found.down],
         "nothing": found.empty and not found.down,
         "errors": errors,
@@ -77,15 +97,16 @@ def _ask(request: HttpRequest, errors: dict[int, str]) -> HttpResponse:
 @require_POST
 def start(request: HttpRequest) -> HttpResponse:
     require(request.user, Action.PROPAGATE)
-    losses = services.preview().losses
+    runs = _chosen(choice.since_last(), request.POST)
+    losses = services.preview(runs=runs).losses
     errors = {loss["doc_id"]: _loss_error(request, loss) for loss in losses}
     errors = {doc_id: sentence for doc_id, sentence in errors.items() if sentence}
     if errors:
-        return _ask(request, errors)
+        return _ask(request, request.POST, errors)
     try:
         row = services.ask(
             full="full" in request.POST,
-            include_stopped="include_stopped" in request.POST,
+            runs=runs,
             accepted_losses=[loss["doc_id"] for loss in losses],
             by=request.user.get_username(),
         )
@@ -113,7 +134,8 @@ def _ring(request: HttpRequest, row: Propagation) -> None:
 def board(request: HttpRequest, generation: int) -> HttpResponse:
     require(request.user, Action.VIEW_PROPAGATION)
     row = get_object_or_404(Propagation, pk=generation)
-    return render(request, "propagation/board.html", _frame(request) | _board(row))
+    frame = _frame(request)
+    return render(request, "propagation/board.html", frame | _board(request, row, frame["generations"]))
 
 
 @require_safe
@@ -121,46 +143,79 @@ def live(request: HttpRequest, generation: int) -> HttpResponse:
     """The moving part of the board; the last answer ends the polling."""
     require(request.user, Action.VIEW_PROPAGATION)
     row = get_object_or_404(Propagation, pk=generation)
-    status = 200 if row.state in services.OPEN_STATES else _STOP_POLLING
-    return render(request, "propagation/live.html", _frame(request) | _board(row), status=status)
+    status = 200 if row.state in services.AT_WORK else _STOP_POLLING
+    frame = _frame(request)
+    return render(request, "propagation/live.html", frame | _board(request, row, frame["generations"]), status=status)
 
 
-def _board(row: Propagation) -> dict[str, Any]:
+def _board(request: HttpRequest, row: Propagation, shown: dict[str, int]) -> dict[str, Any]:
     steps = boards.board(row)
     found = row.steps.filter(name=plan.PLAN).values("counts__targets", "counts__documents").first()
     planned: dict[str, Any] = dict(found) if found else {}
+    documents = planned.get("counts__documents") or []
     failed = row.steps.filter(state=services.FAILED).only("name", "target").first()
     return {
         "row": row,
-        "open": row.state in services.OPEN_STATES,
+        "open": row.state in services.AT_WORK,
         "steps": steps,
         "nothing": row.state == services.DONE and all(step.state == services.SKIPPED for step in steps),
         "now": boards.step_now(steps),
-        "bands": boards.bands(row, steps),
+        "bands": boards.bands(row, steps, shown),
+        "left": boards.seconds_left(steps) if row.state == services.WORKING else 0,
         "failed": failed,
         "asks": failed is not None and failed.name == plan.PLAN and bool(services.losses_of(row)),
         "total": _total(planned.get("counts__targets")),
-        "documents": boards.difference_rows(planned.get("counts__documents") or []),
+        "documents": boards.difference_rows(documents),
+        "others": boards.others(documents, _total(planned.get("counts__targets"))),
+        "accepted": logs.accepted(row, documents),
+        "runs": logs.runs_of(row),
+        "log": logs.log(row),
+        "log_open": "log" in request.GET,
     }
 
 
 @require_POST
 def retry(request: HttpRequest, generation: int) -> HttpResponse:
-    require(request.user, Action.PROPAGATE)
-    row = get_object_or_404(Propagation, pk=generation)
-    if services.retry(row, by=request.user.get_username()):
-        _ring(request, row)
-    else:
-        messages.error(request, "A newer propagation has taken its place, or it does not wait for a retry.")
-    return redirect("propagation-board", row.pk)
+    refusal = "A newer propagation has taken its place, or it does not wait for a retry."
+    return _ordered(request, generation, services.retry, refusal, goes_on=True)
 
 
 @require_POST
+def pause(request: HttpRequest, generation: int) -> HttpResponse:
+    """It waits after the step it is in."""
+    return _ordered(request, generation, services.pause, "It is not at work any more.")
+
+
+@require_POST
+def resume(request: HttpRequest, generation: int) -> HttpResponse:
+    return _ordered(request, generation, services.resume, "It is not paused any more.", goes_on=True)
+
+
+def _ordered(
+    request: HttpRequest, generation: int, order: Callable[..., bool], refusal: str, *, goes_on: bool = False
+) -> HttpResponse:
+    require(request.user, Action.PROPAGATE)
+    row = get_object_or_404(Propagation, pk=generation)
+    if not order(row, by=request.user.get_username()):
+        messages.error(request, refusal)
+    elif goes_on:
+        _ring(request, row)
+    return redirect("propagation-board", row.pk)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
 def rollback(request: HttpRequest) -> HttpResponse:
+    """Asks first, then goes back with one press."""
     require(request.user, Action.PROPAGATE)
     target = request.POST.get("target") or None
     if target is not None and target not in boards.NAMES:
         target = None
+    if request.method != "POST":
+        return render(request, "propagation/rollback.html", _frame(request) | {"seen": _seen()})
+    seen = request.POST.get("seen")
+    if seen is not None and seen != _seen():
+        messages.error(request, "Another generation was switched on meanwhile. Look again before you roll back.")
+        return redirect("propagation-rollback")
     try:
         goals = services.rollback(target, by=request.user.get_username())
     except WrongMoment as problem:
@@ -169,3 +224,8 @@ def rollback(request: HttpRequest) -> HttpResponse:
     shown = ", ".join(f"{boards.NAMES[where]} shows generation {goal}" for where, goal in goals.items())
     messages.success(request, f"Rolled back. {shown}.")
     return redirect("propagation")
+
+
+def _seen() -> str:
+    """What every target shows: a press that was meant for something else does nothing."""
+    return " ".join(str(row.generation) for row in boards.targets())

@@ -11,6 +11,7 @@ from django.db import DatabaseError
 
 from clearinghouse.databases import TARGETS
 from clearinghouse.published.models import LiveGeneration
+from clearinghouse.search import backends
 
 from ..models import Propagation, PropagationStep
 from ..propagation import history, load, plan, switch
@@ -21,7 +22,9 @@ NAMES = {
     "primary": "Primary production",
     "backup": "Backup production",
 }
+CHANGES = ("added", "changed", "removed")
 _CHECKED = (plan.INDEX, plan.VERIFY, plan.SWITCH)
+_DOING = {plan.LOAD: "Loading", plan.INDEX: "Indexing", plan.VERIFY: "Checking", plan.SWITCH: "Switching to"}
 # Number, label, lane, target, the steps it stands for.
 _BOARD = (
     ("Load", "l1", "development", (plan.LOAD,)),
@@ -56,6 +59,15 @@ class BoardStep:
     facts: list[str] = field(default_factory=list)
     done: int = 0
     of: int = 0
+
+    @property
+    def place(self) -> str:
+        return f"Step {self.number} of {len(_BOARD)}"
+
+    @property
+    def took(self) -> float:
+        begun, ended = self.started_at, self.finished_at
+        return (ended - begun).total_seconds() if begun and ended else 0.0
 
 
 def board(row: Propagation) -> list[BoardStep]:
@@ -113,14 +125,25 @@ def step_now(steps: list[BoardStep]) -> BoardStep | None:
     return next((step for step in steps if step.kind == "now"), None)
 
 
-def bands(row: Propagation, steps: list[BoardStep]) -> list[dict[str, str]]:
-    """Who answers the public beside which steps: past, now, planned."""
+def seconds_left(steps: list[BoardStep]) -> float:
+    """As long as content development took for each server that is still to come; 0 while nobody can tell."""
+    first, second = steps[0], steps[1]
+    if not (first.started_at and second.finished_at):
+        return 0.0
+    each = (second.finished_at - first.started_at).total_seconds()
+    unfinished = sum(steps[number - 1].state not in (DONE, SKIPPED) for number in (4, 5, 6, 8, 9))
+    return each * unfinished / 2.5 if unfinished and each > 1 else 0.0
+
+
+def bands(row: Propagation, steps: list[BoardStep], shown: dict[str, int]) -> list[dict[str, str]]:
+    """Who answers the public beside which steps: past, now, planned. `shown` is what each target shows now."""
     to_backup, home = steps[2], steps[6]
     serving = switch.switch().serving
     before = history.before("primary", row.generation) or ""
     found: list[dict[str, str]] = []
     if steps[1].state == DONE:
-        found.append(_band("ready", "l1 s3-10", "tick", f"Generation {row.generation} is ready here"))
+        told = ", ".join([*steps[0].facts, *steps[1].facts])
+        found.append(_band("ready", "l1 s3-10", "tick", f"Generation {row.generation} is ready here: {told}"))
     if to_backup.state == SKIPPED:
         return found
     away = to_backup.state == DONE and not to_backup.facts
@@ -128,8 +151,17 @@ def bands(row: Propagation, steps: list[BoardStep]) -> list[dict[str, str]]:
     found.append(_band("past" if begun else "live", "l2 s1-2", "globe", f"Public: {before}" if before else "Public"))
     if away:
         here = serving == "backup" and home.state != DONE
-        found.append(_band("live" if here else "past", "l3 s4-6", "globe", "Public now" if here else "Public"))
-    if home.state == DONE:
+        found.append(
+            _band(
+                "live" if here else "past",
+                "l3 s4-6",
+                "globe",
+                f"Public now: generation {shown['backup']}" if here else "Public",
+            )
+        )
+    if home.state == DONE and (shown["primary"] != row.generation or serving != "primary"):
+        found.append(_band("past", "l2 s8-10", "globe", f"Public then: generation {row.generation}"))
+    elif home.state == DONE:
         found.append(_band("live", "l2 s8-10", "globe", f"Public now: generation {row.generation}"))
     else:
         found.append(_band("plan", "l2 s8-10", "globe", f"Public then: generation {row.generation}"))
@@ -150,34 +182,57 @@ class TargetRow:
     pages: int = 0
     switched_at: datetime | None = None
     back_to: int = 0
-    loading: int = 0
+    indexed: bool = True
+    loading: str = ""  # what is done with a generation beside the live one
 
     @property
     def full_text(self) -> str:
-        return f"Loading {self.loading} beside it" if self.loading else "Ready"
+        return self.loading or "Ready"
+
+
+def moved_at() -> datetime | None:
+    """Since when the public is away from primary."""
+    row = switch.switch()
+    return None if row.serving == switch.HOME else row.changed_at
+
+
+def trouble() -> str:
+    """Why the load balancer does not follow the switch, while it does not."""
+    row = switch.switch()
+    return "" if switch.followed(row) else row.trouble
 
 
 def targets() -> list[TargetRow]:
     """The three servers in the order of propagation."""
     serving = switch.switch().serving
     working = {
-        step.target: step.propagation_id
+        step.target: f"{_DOING[step.name]} {step.propagation_id} beside it"
         for step in PropagationStep.objects.filter(state=WORKING, name__in=(plan.LOAD, *_CHECKED))
     }
-    return [_target(name, alias, serving, working.get(name, 0)) for name, alias in TARGETS.items()]
+    return [_target(name, alias, serving, working.get(name, "")) for name, alias in TARGETS.items()]
 
 
-def _target(name: str, alias: str, serving: str, loading: int) -> TargetRow:
+def _target(name: str, alias: str, serving: str, loading: str) -> TargetRow:
     row = TargetRow(name, NAMES[name], True, serving == name, loading=loading)
     try:
         live = LiveGeneration.objects.using(alias).first()
         row.generation = live.generation if live else 0
         row.switched_at = live.switched_at if live else None
         row.pages = load.count(alias, row.generation)
+        row.indexed = backends.backend(alias).exists()
         row.back_to = history.rollback_target(name)
     except DatabaseError:
         row.reachable = False
     return row
+
+
+def others(documents: list[dict[str, Any]], total: dict[str, int]) -> dict[str, int]:
+    """What the documents that are not listed change together; empty when all are listed."""
+    count = total.get("documents", 0) - sum(bool(row["after"]) for row in documents)
+    if count <= 0:
+        return {}
+    rest = {name: total.get(name, 0) - sum(row[name] for row in documents) for name in ("live", *CHANGES)}
+    return rest | {"count": count, "after": total.get("pages", 0) - sum(row["after"] for row in documents)}
 
 
 def difference_rows(documents: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -11,5 +11,7 @@ urlpatterns = [
     path("rollback/", propagation.rollback, name="propagation-rollback"),
     path("<int:generation>/", propagation.board, name="propagation-board"),
     path("<int:generation>/live", propagation.live, name="propagation-live"),
+    path("<int:generation>/pause/", propagation.pause, name="propagation-pause"),
+    path("<int:generation>/resume/", propagation.resume, name="propagation-resume"),
     path("<int:generation>/retry/", propagation.retry, name="propagation-retry"),
 ]

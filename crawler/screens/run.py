@@ -33,7 +33,7 @@ from .advice import first_findings, recommendation_of
 from .live import mark_of
 from .possible import SPEEDS, controls_of
 from .scope import may_control, page_size, run_or_404
-from .summary import document_rows, summary_of
+from .summary import document_rows, limits_close, summary_of
 from .verdict import state_code, state_word, verdict
 
 LIVE_COOKIE = "live"
@@ -130,6 +130,7 @@ def summary(request: HttpRequest, run_id: int) -> HttpResponse:
         "requests": requests_of(run) if context["open"] and context["controls"] else [],
         "instances": instances_of(run) if context["open"] else 0,
         "table": request.GET.get("chart") == "table",
+        "nearly": limits_close(request.user, run, docs),
         "findings": [] if context["open"] else first_findings(request.user, run, docs),
         "back": request.get_full_path(),
     }

@@ -7,6 +7,7 @@ from typing import Any
 from django.core.cache import cache
 from django.urls import reverse
 
+from clearinghouse.access.policies import Action, doc_ids_for, may
 from clearinghouse.access.templatetags.pieces import duration
 
 from ..control import PAUSE
@@ -14,6 +15,7 @@ from ..models import OPEN_STATES, Excursion, Run, State
 from ..queries.aftermath import aftermath_of
 from ..queries.counts import Docs, Tallies, Totals, tallies, totals
 from ..queries.hosts import Served, fetching_now, waited_for
+from ..queries.nearly import Nearly, nearly_full
 from ..queries.pace import pace_of
 from ..queries.runs import documents_before
 from ..queries.standing import Standing, limits_met, slow_word, slow_words, standing_of
@@ -23,6 +25,7 @@ from .verdict import PENDING, state_code, state_word, verdict
 from .why import site_of
 
 _TOP = 6
+_CUT_OFF = ("run_stopped", "run_cancelled", "run_limit")  # reasons of addresses that a run that ended early left behind
 _MANY = 500
 
 
@@ -33,12 +36,15 @@ def summary_of(run: Run, docs: Docs, now: datetime) -> dict[str, Any]:
     per_minute = pace.per_minute if pace else 0
     lines = charts.status_lines(divided)
     shown = _now(run, docs, now)
+    wanted = sums.wanted + sum(divided.reasons[reason] for reason in _CUT_OFF)
     standing = replace(standing, slow=slow_words({one["origin"]: one["word"] for one in shown["slow_sites"]}))
     return shown | {
         "run": run,
         "now": now,
         "open": run.state in OPEN_STATES,
         "sums": sums,
+        "wanted": wanted,
+        "percent": 100 * sums.done // wanted if wanted else 0,
         "verdict": verdict(run, sums, per_minute, now, aftermath_of(run, docs, sums), standing),
         "state_code": state_code(run, standing),
         "state_word": state_word(run, standing),
@@ -65,6 +71,19 @@ def _counters(run: Run, docs: Docs) -> tuple[Totals, Tallies, Standing]:
         if known[0].documents > _MANY:
             cache.set(key, known, 1)
     return known
+
+
+def limits_close(user: Any, run: Run, docs: Docs) -> list[dict[str, Any]]:
+    """The crawl points about to be cut off, with the dialog that raises the limit for who may do that."""
+    if run.state != State.RUNNING:
+        return []
+    found = nearly_full(run, docs)
+    mine = doc_ids_for(user, Action.EDIT) if found and may(user, Action.EDIT) else set()
+    return [{"point": one, "href": _raise(one) if mine is None or one.doc_id in mine else ""} for one in found]
+
+
+def _raise(one: Nearly) -> str:
+    return f"{reverse('crawl-point-edit', args=[one.doc_id, one.point_id])}?max_pages={one.enough}"
 
 
 def _now(run: Run, docs: Docs, now: datetime) -> dict[str, Any]:

@@ -18,6 +18,7 @@ WORDS = {
     "pause": "Paused", "resume": "Resumed", "stop": "Stopping", "cancel": "Cancelling", "speed": "Speed",
     "exclude": "Excludes applied", "limit": "Limit", "space": "Disk space", "deactivated": "Crawl point deactivated",
     "deleted": "Document deleted", "propagation": "Propagation", "asked": "Asked to stop", "interrupted": "Interrupted",
+    "pruned": "Results removed",
     "start": "Started", "error": "Fault of ours", "fault": "Fault of ours", "sign_in": "Signing in", "host": "Site",
 }  # fmt: skip
 

@@ -82,7 +82,9 @@ def answer_of(
     if not line:
         empty = dict.fromkeys(("line", "url", "text", "verdict", "reason", "code"), "")
         return empty | {"sentence": "Enter an address to test", "kind": "info", "trace": [], "note": None}
-    sentence, kind = sentence_of(found), "bad" if found["verdict"] == "no" else "ok"
+    sentence = sentence_of(found)
+    hardly = found["verdict"] == "depends" and not found["depth"]  # only where the start page redirects to it
+    kind = "bad" if found["verdict"] == "no" else "info" if hardly else "ok"
     return {
         "sentence": sentence, "kind": kind, "line": line, "url": found["url"], "verdict": found["verdict"],
         "reason": reason.label if reason else "", "code": found["reason"],

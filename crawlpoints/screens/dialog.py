@@ -26,6 +26,7 @@ from . import conflict, hits, names, panel, repairs, sign_ins, tester, undo
 from .forms import PointForm, excludes_initial, initial_of, opened_lines, starting
 
 TARGET = "dialog"
+_DIGITS = 8  # of a maximum that is proposed
 LOST = "Enter the new password again; it was not kept"
 
 
@@ -57,6 +58,8 @@ def edit(request: HttpRequest, doc_id: int, point_id: int) -> HttpResponse:
     initial = initial_of(point, patterns_of(document))
     if asked := request.GET.get("root", "").strip()[:2048]:
         initial["root"] = asked
+    if (asked := request.GET.get("max_pages", "")).isascii() and asked.isdigit() and len(asked) < _DIGITS:
+        initial["max_pages"] = int(asked)
     return _show(request, document, point, PointForm(initial=initial))
 
 

@@ -197,7 +197,7 @@ def _deleted(request: HttpRequest, document: Document) -> dict[str, Any]:
     deleted = deleted_points_of(document)
     if request.GET.get("show") == "deleted":
         rows = list(deleted)
-        return {"deleted": rows, "deleted_count": len(rows), "show_deleted": True}
+        return {"deleted": rows, "deleted_count": len(rows), "show_deleted": bool(rows)}
     return {"deleted": [], "deleted_count": deleted.count(), "show_deleted": False}
 
 

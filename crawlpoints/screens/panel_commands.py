@@ -96,7 +96,8 @@ def restore(request: HttpRequest, doc_id: int) -> HttpResponse:
     if restored:
         one = f"Restored crawl point {restored[0].url}."
         messages.success(request, one if len(restored) == 1 else f"Restored {len(restored)} crawl points.")
-    return back_to_panel(request, document, at=restored[0].pk if restored else None)
+    show = "deleted" if request.POST.get("show") == "deleted" and deleted_points_of(document).exists() else ""
+    return back_to_panel(request, document, show=show, at=restored[0].pk if restored else None)
 
 
 @require_POST

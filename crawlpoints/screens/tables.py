@@ -85,7 +85,9 @@ class DocumentTable(tables.Table):
     """Rows are navigator.DocumentRow."""
 
     pick = Pick("radio", "document")
-    title = tables.Column("Document", order_by="title_key", attrs={"td": {"scope": "row", "data-th": None}})
+    title = tables.Column(
+        "Document", order_by="title_key", attrs={"td": {"scope": "row", "data-th": None, "class": "wrap"}}
+    )
     project = tables.Column("Project", empty_values=(), attrs={"td": {"class": "nowrap"}})
     assigned = tables.Column("Assigned to", empty_values=(), attrs={"td": {"class": "muted"}})
     points = tables.Column("Crawl points", order_by="points_key", empty_values=(), attrs={"th": NUMBER, "td": NUMBER})

@@ -36,6 +36,7 @@ CONTROL = "DNNNNRRRYY"
 MANAGERS = "DNRYRRRYYY"
 EDITORS = "DNYYYYRYYY"  # who may edit any document at all
 MEMBER = "DNRNRRRYYY"  # a person of project 1, for who manages people
+CURATE = "DNRNRRRYYY"  # a rule of project 1
 ADMIN = "DNRRRRRRYY"
 ASSIGN = "DNNNRRRYYY"
 LAUNCH_IT = "DNNNRRRRYY"  # launch this document
@@ -53,6 +54,10 @@ SHUT = "XXXXXXXXXX"  # no such method at an open address
 ROWS: dict[str, tuple[Any, ...]] = {
     # ---- clearinghouse.access ----
     "sign-in": (OPEN, OPEN),
+    # ---- machines: clearinghouse.health, crawler.screens.metrics (who asks from elsewhere: tests/health) ----
+    "healthz": (OPEN, SHUT),
+    "readyz": (OPEN, SHUT),
+    "metrics": (OPEN, SHUT),
     "sign-out": (NO, LEAVE),
     "me": (SELF, SELF),
     "preferences": (SELF, SELF),
@@ -171,10 +176,14 @@ ROWS: dict[str, tuple[Any, ...]] = {
     "propagation": (MANAGERS, NO),
     "propagation-new": (ADMIN, NO),
     "propagation-start": (NO, ADMIN),
-    "propagation-rollback": (NO, ADMIN),
+    "propagation-rollback": (ADMIN, ADMIN),
     "propagation-board": (MANAGERS, NO),
     "propagation-live": (MANAGERS, NO),
     "propagation-retry": (NO, ADMIN),
+    "propagation-pause": (NO, ADMIN),
+    "propagation-resume": (NO, ADMIN),
+    "index-word": (STAFF, NO),
+    "index-page": (VIEW, NO),
     "help": (OPEN, SHUT),
     "help-topic": (OPEN, SHUT),
     "workers": (ADMIN, NO),
@@ -239,11 +248,16 @@ ROWS: dict[str, tuple[Any, ...]] = {
     "api-sign-in-test": (NO, EDIT, {"draft": {"url": "no address", "root": "no address"}}),
     "api-crawl-points-import": (NO, EDIT, {"csv": "url"}),
     "api-exclude-urls-import": (NO, EDIT, {"csv": "exclude_url"}),
+    "api-undo": (NO, EDIT, {"undo": "nothing"}),
+    "api-quiet-hours": (STAFF, NO),
+    "api-pause-all": (NO, ADMIN, {"paused": False}),
     "api-document-pages": (TEST, NO),
     "api-document-runs": (TEST, NO),
     "api-notes": (VIEW, EDIT, {"text": "a note"}),
     "api-note": (NO, NO),
     "api-note-restore": (NO, HIDDEN_EDIT),
+    "api-index-word": (STAFF, NO),
+    "api-index-page": (VIEW, NO),
     "api-nothing": (HIDDEN, HIDDEN),
     "api-propagations": (MANAGERS, NO),
     "api-propagation": (MANAGERS, NO),
@@ -252,6 +266,16 @@ ROWS: dict[str, tuple[Any, ...]] = {
     "search-result": (OPEN, SHUT),
     "search-cached": (OPEN, SHUT),
     "search-opensearch": (OPEN, SHUT),
+    "search-advanced": (OPEN, SHUT),
+    "search-feed": (OPEN, SHUT),
+    "search-suggest": (OPEN, SHUT),
+    "search-opened": (SHUT, OPEN),
+    "search-ranking": (STAFF, NO),
+    "search-missing": (STAFF, NO),
+    "curation": (MANAGERS, MANAGERS),
+    "curation-rule": (CURATE, CURATE),
+    "curation-delete": (NO, CURATE),
+    "curation-restore": (NO, CURATE),
     # ---- Django's admin: what differs from ROOMS ----
     "admin:logout": (NO, LEAVE_ADMIN),
     "admin:password_change_done": (ADMIN, NO),
@@ -268,7 +292,7 @@ ROOMS: dict[str, tuple[str, str]] = {
 }
 
 # The query of the GET, where a page needs one.
-QUERIES: dict[str, str] = {"run-compare-choose": "?with=1"}
+QUERIES: dict[str, str] = {"run-compare-choose": "?with=1", "index-word": "?w=words", "api-index-word": "?word=words"}
 
 # Methods beside GET and POST that an address understands.
 REST: dict[str, tuple[str, ...]] = {
@@ -276,4 +300,5 @@ REST: dict[str, tuple[str, ...]] = {
     "api-exclude-url": ("DELETE",),
     "api-schedule": ("PATCH", "DELETE"),
     "api-note": ("DELETE",),
+    "api-quiet-hours": ("PUT",),
 }

@@ -14,8 +14,10 @@ from clearinghouse.access.models import Role
 from clearinghouse.audit.models import Entry
 from clearinghouse.digests import digest_of
 from clearinghouse.library.models import Document, Project
+from clearinghouse.search.curation import services as curation
+from clearinghouse.search.curation.services import Given
 from crawler.intake import snapshot_of
-from crawler.models import CrawlRequest, ErrorGroup, Finding, LedgerEntry, Propagation, Schedule
+from crawler.models import CrawlRequest, ErrorGroup, Finding, LedgerEntry, Propagation, Run, Schedule
 from crawler.preview import rows as previews
 from crawlpoints import notes
 from crawlpoints import services as crawlpoints
@@ -63,18 +65,6 @@ def arguments(people: dict[str, Any], document: Document) -> dict[str, Any]:
     run = make_run(document, state="running")
     entry = LedgerEntry.objects.filter(excursion__run=run, version_id__isnull=False).earliest("id")
     now = timezone.now()
-    finding = Finding.objects.create(
-        excursion=run.excursions.get(),
-        run_id=run.pk,
-        doc_id=document.pk,
-        rule="page_limit",
-        weight=2,
-        sentence="Stopped",
-    )
-    error = ErrorGroup.objects.create(
-        excursion=run.excursions.get(), run_id=run.pk, doc_id=document.pk, ended_at=now, key=digest_of("timeout"),
-        reason="timeout", site="https://quality.example.gov", pattern="/", count=1, example=url,
-    )  # fmt: skip
     asked = CrawlRequest.objects.create(doc_id=document.pk, title="t", asked_by="editor", asked_at=now)
     schedule = Schedule.objects.create(created_by="administrator", created_at=now)
     note = notes.add_note(document, "A note")
@@ -89,23 +79,41 @@ def arguments(people: dict[str, Any], document: Document) -> dict[str, Any]:
         "entry_id": entry.pk,
         "version_id": entry.version_id,
         "generation": propagation.pk,
+        "page_id": indexed_page(document),
         "published_id": publish("primary", [{"title": "A page", "text": "words", "body": b"<p>words</p>"}])[0],
         "user_id": people["editor"].pk,
         "project_id": document.sheet.project_id,
+        "rule_id": curation.add(Given("synonym", "heart", "cardiac", False, document.sheet.project_id, "Quality")).pk,
         "audit_id": Entry.objects.latest("id").pk,
-        "finding_id": finding.pk,
+        **found_in(run, document, url),
         "request_id": asked.pk,
         "schedule_id": schedule.pk,
         "note_id": note.pk,
         "preview_id": preview.pk,
         "name": "coverage",
-        "key": error.key.hex(),
         "key_id": 999,
         "rest": "nothing/",
         "topic": "crawl-points",
         "action": "pause",
         "tab": "urls",
     }
+
+
+def found_in(run: Run, document: Document, url: str) -> dict[str, Any]:
+    """A finding of the run, and a group of its errors."""
+    own = {"excursion": run.excursions.get(), "run_id": run.pk, "doc_id": document.pk}
+    finding = Finding.objects.create(**own, rule="page_limit", weight=2, sentence="Stopped")
+    error = ErrorGroup.objects.create(
+        **own, ended_at=timezone.now(), key=digest_of("timeout"), reason="timeout",
+        site="https://quality.example.gov", pattern="/", count=1, example=url,
+    )  # fmt: skip
+    return {"finding_id": finding.pk, "key": error.key.hex()}
+
+
+def indexed_page(document: Document) -> int:
+    """The id of a page of this document in the word index."""
+    publish("primary", [{"doc_id": document.pk, "page_id": 77, "url": "https://x.example/77", "text": "words"}])
+    return 77
 
 
 def everybody(document: Document, other_document: Document) -> dict[str, Any]:

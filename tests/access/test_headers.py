@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from clearinghouse.access.middleware import CONTENT_SECURITY
+from clearinghouse.access.middleware import CONTENT_SECURITY, WithoutNul
 
 pytestmark = pytest.mark.django_db(databases="__all__")
 PATHS = ["/me/", "/me/password/", "/settings/people/", "/settings/people/new/", "/nothing/here/"]
@@ -73,3 +73,12 @@ def test_the_navigation_holds_only_what_the_person_may_use(signed_in: Any, edito
     assert "/settings/" not in signed_in(editor).get("/me/").content.decode()
     page = signed_in(administrator).get("/settings/people/").content.decode()
     assert '<a href="/settings/" aria-current="page">Settings</a>' in page
+
+
+def test_the_character_nul_in_an_address_is_left_out(signed_in: Any, administrator: Any, rf: Any) -> None:
+    """PostgreSQL compares no text with it."""
+    seen = []
+    request = rf.get("/search/?q=pen%00cil&page=1")
+    WithoutNul(lambda asked: seen.append(asked.GET.dict()))(request)
+    assert seen == [{"q": "pencil", "page": "1"}]
+    assert signed_in(administrator).get("/crawls/?q=%00").status_code == 200

@@ -39,6 +39,7 @@ _EXPECTED = {
     Action.ADMINISTER: "administrator",
     Action.ASSIGN: "manager administrator",
     Action.MANAGE_PEOPLE: "manager administrator",
+    Action.CURATE: "manager administrator",
 }
 
 
@@ -97,13 +98,22 @@ def test_nobody_and_people_without_a_role_may_do_nothing(document: Document) -> 
     for user in (AnonymousUser(), roleless):
         assert role_of(user) is None
         assert not any(may(user, action) or may(user, action, document) for action in Action)
+        assert not any(documents_for(user, action).exists() or doc_ids_for(user, action) for action in Action)
         with pytest.raises(Http404):
             require(user, Action.LAUNCH)
+        with pytest.raises(Http404):
+            document_or_404(user, document.pk)
+
+
+def test_lists_hold_nothing_for_what_a_role_may_not_do(document: Document, reader: Any) -> None:
+    assert list(documents_for(reader)) == [document]
+    assert not documents_for(reader, Action.EDIT).exists() and doc_ids_for(reader, Action.EDIT) == set()
 
 
 def test_a_deactivated_person_may_do_nothing(document: Document, administrator: Any) -> None:
     administrator.is_active = False
     assert not may(administrator, Action.VIEW, document)
+    assert not documents_for(administrator).exists() and doc_ids_for(administrator) == set()
 
 
 def test_members_of_a_deleted_project_lose_sight_of_it(document: Document, reader: Any) -> None:

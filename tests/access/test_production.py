@@ -6,8 +6,12 @@ import secrets
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
+from django.test import RequestFactory
+
+from clearinghouse.access.views import fault
 
 ROOT = Path(__file__).resolve().parents[2]
 GOOD = {
@@ -58,6 +62,8 @@ def test_mails_whose_links_lead_nowhere_are_told_before_the_start(tmp_path: Path
         ({"CLEARINGHOUSE_DEBUG": "1"}, "CLEARINGHOUSE_DEBUG=1 is refused"),
         ({"CLEARINGHOUSE_ALLOWED_HOSTS": None}, "Set CLEARINGHOUSE_ALLOWED_HOSTS"),
         ({"CLEARINGHOUSE_ALLOWED_HOSTS": "*"}, "* is refused"),
+        ({"CLEARINGHOUSE_PUBLIC_URL": "clearinghouse.example.org"}, "must be an address like https://"),
+        ({"CLEARINGHOUSE_BEHIND_PROXY": "nginx"}, "CLEARINGHOUSE_BEHIND_PROXY is 0, 1 or addresses"),
     ],
 )
 def test_production_refuses_to_start(tmp_path: Path, changed: dict[str, str | None], sentence: str) -> None:
@@ -82,3 +88,22 @@ def test_a_development_install_makes_its_keys_readable_by_nobody_else(tmp_path: 
     before = (tmp_path / "credential.keys").read_text()
     start(tmp_path, **none)
     assert (tmp_path / "credential.keys").read_text() == before
+
+
+def test_the_page_of_a_fault_finds_its_style_sheet_and_comes_without_one_too(settings: Any) -> None:
+    page = fault(RequestFactory().get("/documents/"))
+    assert page.status_code == 500 and 'href="/static/app.css"' in page.content.decode()
+    storage = "django.contrib.staticfiles.storage.ManifestStaticFilesStorage"
+    settings.STORAGES = settings.STORAGES | {"staticfiles": {"BACKEND": storage}}
+    uncollected = fault(RequestFactory().get("/documents/"))
+    assert uncollected.status_code == 500 and 'href="/static/app.css"' in uncollected.content.decode()
+
+
+def test_the_folder_of_all_state_is_closed_to_other_users(tmp_path: Path) -> None:
+    """Sessions, sealed passwords and the index lie in it as files that anybody could read otherwise."""
+    before = os.umask(0o022)
+    try:
+        assert start(tmp_path / "state" / "var").returncode == 0
+    finally:
+        os.umask(before)
+    assert (tmp_path / "state" / "var").stat().st_mode & 0o777 == 0o700

@@ -60,6 +60,7 @@ def test_projects_are_added_renamed_and_deleted_when_empty(browser: Client, docu
     browser.post(f"/settings/projects/{second.pk}/", {"name": "Renamed"})
     browser.post(f"/settings/projects/{second.pk}/delete/")
     assert not Project.objects.filter(pk=second.pk).exists()
+    assert "documents/?view=all&amp;project=Quality%20measures" in browser.get("/settings/projects/").content.decode()
     browser.post(f"/settings/projects/{document.sheet.project_id}/delete/")
     assert Project.objects.filter(pk=document.sheet.project_id).exists()
     assert [entry.action for entry in Entry.objects.filter(kind="project", thing_id=second.pk).order_by("id")] == [

@@ -94,6 +94,7 @@ def test_after_five_wrong_attempts_even_the_right_password_waits_15_minutes(clie
     assert locked.status_code == 422
     assert "wrong" in locked.content.decode()
     assert len(first.content) == pytest.approx(len(locked.content), abs=20)
+    assert knock(client, "editor", PASSWORD).status_code == 422  # the very name: the one above is no account
     assert "_auth_user_id" not in client.session
     assert FailedSignIn.objects.count() == 5  # a shut door does not stay shut longer because somebody knocks
     FailedSignIn.objects.update(at=FailedSignIn.objects.first().at - timedelta(minutes=16))

@@ -16,7 +16,7 @@ from crawler.preview import rows as previews
 from crawler.screens.api import door, shapes
 from crawler.screens.api.addresses import ADDRESSES
 from crawler.screens.api.openapi import openapi
-from tests.access.routes import routes, undone
+from tests.access.routes import indexed_page, routes, undone
 
 pytestmark = pytest.mark.django_db(databases=["default", "webcrawl", "primary", "backup"])
 DOCUMENT = openapi()
@@ -90,7 +90,7 @@ def known(document: Document, point: Any, run: Run) -> dict[str, list[Any]]:
     return {
         "doc_id": [document.pk], "point_id": [point.pk], "exclude_id": [1], "run_id": [run.pk], "entry_id": [entry.pk],
         "generation": [generation], "action": ["pause", "stop", "fly"], "other_id": [run.pk],
-        "key": ["0" * 64], "schedule_id": [1], "note_id": [1],
+        "key": ["0" * 64], "page_id": [indexed_page(document)], "schedule_id": [1], "note_id": [1],
         "finding_id": [a_finding(run).pk], "preview_id": [previews.ask(snapshot_of(document), "a", {}).pk],
     }  # fmt: skip
 

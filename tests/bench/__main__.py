@@ -10,8 +10,12 @@ import sys
 
 from tests.bench import machine
 
-ORDER = ("libraries", "crawl", "growth", "instances", "slow_hosts", "documents", "screens", "relevance")
-TOOLS = {"slow_hosts": ()}  # the others need a web server that is faster than what is measured
+ORDER = (
+    "libraries", "crawl", "growth", "instances", "slow_hosts", "documents", "screens", "crowd", "propagation",
+    "relevance", "search", "on_postgres",
+)  # fmt: skip
+# The others need a web server that is faster than what is measured.
+TOOLS: dict[str, tuple[str, ...]] = {"slow_hosts": (), "propagation": (), "search": ()}
 
 
 def main() -> int:

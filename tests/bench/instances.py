@@ -19,6 +19,7 @@ from tests.bench.crawl import CRAWL, crawled, folder, house, manage, nginx, opti
 
 RATIO_BUDGET, BUSY_BUDGET = 1.8, 0.85
 SITES = 2
+KERNEL = 0.03  # of all cores: more than this beside the crawl is other work
 
 
 @dataclass(frozen=True)
@@ -26,12 +27,17 @@ class Figures:
     pages: int
     seconds: float
     busy: float  # share of all cores, outside the sites' servers
-    own: float  # of it by the crawl itself: on a machine with other work only this counts
+    own: float  # of it by the crawl's own processes; the rest is the kernel writing for them, or other work
     servers: float  # share of all cores the sites' servers took
 
     @property
     def rate(self) -> float:
         return self.pages / self.seconds
+
+    @property
+    def by_the_crawl(self) -> float:
+        """With what the kernel writes for it; on a machine with other work only its own."""
+        return self.busy if self.busy - self.own <= KERNEL else self.own
 
 
 def measured(template: Path, var: Path, count: int, servers: list[int]) -> Figures:
@@ -69,7 +75,7 @@ def report(found: list[Figures]) -> None:
     for count, one in enumerate(found, start=1):
         figures = (one.pages, f"{one.seconds:.2f}", f"{one.rate:.0f}", f"{one.rate / found[0].rate:.2f} ×")
         rows.append((count, *figures, f"{one.busy:.0%}", f"{one.own:.0%}", f"{one.servers:.0%}"))
-    held = machine.kept(found[1].rate / found[0].rate >= RATIO_BUDGET or found[1].own >= BUSY_BUDGET)
+    held = machine.kept(found[1].rate / found[0].rate >= RATIO_BUDGET or found[1].by_the_crawl >= BUSY_BUDGET)
     rows.append(("budget", "", "", "", f"≥ {RATIO_BUDGET} ×", "", f"or ≥ {BUSY_BUDGET:.0%}: {held}", ""))
     heads = ("instances", "pages", "seconds", "pages/s", "ratio", "cores busy outside the sites' servers")
     machine.table("Two documents on two sites", (*heads, "with the crawl", "the servers"), rows)

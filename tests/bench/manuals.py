@@ -4,6 +4,7 @@ A question is an entry of the index in its own words; right answers are the page
 pages themselves are left out of the crawl. Does not: search. Called by: relevance.
 """
 
+import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ from pathlib import Path
 from lxml import html
 from lxml.html import HtmlElement
 
-DOC = Path("/usr/share/doc")
+DOC = Path(os.environ.get("DOC_FOLDER", "/usr/share/doc"))  # elsewhere: packages unpacked, not installed
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.bench import __main__ as bench
-from tests.bench import crawl, documents, growth, instances, libraries, machine, screens, slow_hosts
+from tests.bench import crawl, crowd, documents, growth, instances, libraries, machine, propagation, screens, slow_hosts
 from tests.requirements import need
 
 Rows = dict[str, list[str]]
@@ -119,3 +119,17 @@ def test_the_bench_runs_what_is_named_and_says_what_it_cannot(capsys, monkeypatc
     assert "NOT RUN: growth: nginx missing on this machine" in printed
     with pytest.raises(SystemExit, match="no measurement"):
         bench.read(["speed"])
+
+
+def test_a_crowd_beside_two_instances_loses_nothing_and_finds_no_locked_database(rows):
+    crowd.main(["--requests", "80", "--clients", "2", "--pages", "60", "--seconds", "2"])
+    found = rows()
+    assert found["80"][:2] == ["80 × 200", "2"] and found["80"][-2:] == ["0", "kept"]
+    assert "nobody touched the page for two minutes" in found
+
+
+def test_the_first_propagation_is_compared_with_a_plain_copy_and_a_plain_index(rows, monkeypatch):
+    monkeypatch.setattr(propagation.surroundings, "step_back", lambda: None)  # a process cannot become important again
+    propagation.main(["--pages", "12", "--rounds", "1"])
+    found = rows()
+    assert {"copying", "indexing", "verifying"} <= found.keys()

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Browser, sync_playwright
 
 from tests.browser.visitor import Visitor
-from tests.flow.conftest import fresh_house, house
+from tests.flow.conftest import fresh_house, house, prepared_once
 from tests.flow.house import House
 from tests.requirements import need
 
@@ -30,10 +30,10 @@ def chromium() -> Iterator[Browser]:
 
 
 @pytest.fixture(scope="session")
-def prepared_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def prepared_folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What each house is copied from; the static files are collected as well."""
-    house = House(tmp_path_factory.mktemp("prepared"))
-    house.manage("prepare")
+    house = House(tmp_path_factory.mktemp("collected") / "var")
+    shutil.copytree(prepared_once(request.config, tmp_path_factory), house.folder)
     done = house.run("collectstatic", "--no-input", "--verbosity", "0")
     assert done.returncode == 0, done.stderr
     return house.folder

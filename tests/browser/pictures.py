@@ -25,6 +25,7 @@ def main() -> None:
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=FLAGS)
         empty = House(Path(folder))
         empty.manage("prepare")
+        empty.run("collectstatic", "--no-input", "--verbosity", "0")
         with fresh_house(empty.folder) as house:
             opened(house)
             for _ in range(2):

@@ -18,14 +18,22 @@ LEFT_OUT = re.compile(r"^(?:admin|django_rq):|^api-(?!docs$|keys$)")
 ROOMS = ("/settings/admin/", "/static/")
 # What answers GET with a file, a fragment of a page, or by sending on.
 NO_PAGE = re.compile(
-    r"-export$|-live$|-csv$|^run-page-copy$|^search-cached$|^search-opensearch$|^changes-feed$|^crawl-points-running$"
+    r"-export$|-live$|-csv$|^run-page-copy$|^search-cached$|^search-opensearch$|^search-feed$|^search-suggest$"
+    r"|^changes-feed$|^crawl-points-running$|^healthz$|^readyz$|^metrics$"
     r"|^request-crawl$"  # for developers; opened in their test
     r"|^documents-choose$|^run-compare-choose$|^crawl-point-look$"
 )
-QUERIES = {"search": "?q=quality", "crawl-points-test": "?url=http://127.0.0.1:9/about.html"}
+QUERIES = {
+    "search": "?q=quality",
+    "index-word": "?w=quality",
+    "search-ranking": "?q=quality",
+    "search-missing": "?url=http://127.0.0.1:9/about.html",
+    "crawl-points-test": "?url=http://127.0.0.1:9/about.html",
+}
 TABS = ("pages", "urls", "hosts", "errors", "changes", "tree", "log", "settings")
 REPORTS = (
-    "coverage", "activity", "hosts", "errors", "broken-links", "changes", "schedules", "exclusions", "audit",
+    "coverage", "activity", "hosts", "errors", "broken-links", "changes", "schedules", "exclusions", "search-use",
+    "propagation", "audit",
 )  # fmt: skip
 TOPICS = ("crawl-points", "findings")  # all are built alike
 # Rows of the demo after a crawl and a propagation (0: the test looks for one); several open a page each.
@@ -37,6 +45,7 @@ ARGUMENTS: dict[str, Any] = {
     "entry_id": 0,
     "generation": 1,
     "published_id": 0,
+    "page_id": 0,
     "user_id": 2,
     "project_id": 1,
     "preview_id": 0,
@@ -45,6 +54,7 @@ ARGUMENTS: dict[str, Any] = {
     "name": REPORTS,
     "note_id": 1,
     "schedule_id": 1,
+    "rule_id": 0,
 }
 
 

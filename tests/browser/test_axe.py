@@ -3,6 +3,9 @@
 import re
 from collections.abc import Callable
 
+from django.contrib.auth.models import AnonymousUser
+from django.template.loader import render_to_string
+from django.test import RequestFactory
 from playwright.sync_api import Page, expect
 
 from tests.browser.axe import SCRIPT, in_every_form, violations
@@ -20,7 +23,7 @@ def looked_at(visitor: Visitor) -> Page:
 def number_in(page: Page, address: str, link: str) -> int:
     """The number that ends the address of the first link of this kind."""
     page.goto(address)
-    return int(re.search(rf'href="{link}(\d+)/"', page.content()).group(1))
+    return int(re.search(rf'href="{link}(\d+)/["?]', page.content()).group(1))
 
 
 def started_preview(page: Page) -> int:
@@ -28,6 +31,13 @@ def started_preview(page: Page) -> int:
     page.get_by_role("button", name="Preview").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Preview")
     return int(re.search(r"/previews/(\d+)/", page.url).group(1))
+
+
+def added_rule(page: Page) -> int:
+    page.goto("/settings/search/?kind=stopword")
+    page.get_by_role("textbox", name="Words").fill("zyxw")
+    page.get_by_role("button", name="Add", exact=True).click()
+    return int(re.search(r'href="/settings/search/(\d+)/"', page.content()).group(1))
 
 
 def test_every_route_that_shows_a_page_has_an_address():
@@ -44,6 +54,8 @@ def test_axe_finds_nothing_on_any_page(visit, busy_house):
         "preview_id": started_preview(page),
         "entry_id": number_in(page, "/crawls/2/pages/", "/crawls/2/pages/"),
         "published_id": number_in(page, "/search/?q=quality", "/search/result/"),
+        "page_id": number_in(page, "/index/word/?w=quality", "/index/page/"),
+        "rule_id": added_rule(page),
     }
     for address in addresses(known):
         page.goto(address)
@@ -54,10 +66,26 @@ def test_axe_finds_nothing_on_any_page(visit, busy_house):
 def test_axe_finds_nothing_on_what_the_public_sees(visit, busy_house):
     page = looked_at(visit())
     found = []
-    for address in ("/sign-in/", "/search/", "/search/?q=quality", "/search/?q=xyzzy", "/help/"):
+    for address in (
+        "/sign-in/", "/search/", "/search/?q=quality", "/search/?q=xyzzy", "/search/?q=%22quality&more=site&type=web",
+        "/search/advanced/", "/search/advanced/?go=1", "/help/", "/help/search/",
+    ):  # fmt: skip
         page.goto(address)
         found += in_every_form(page, address)
     assert not found, "\n".join(found)
+
+
+def test_axe_finds_nothing_on_the_page_that_asks_to_wait(visit, busy_house):
+    """This machine is never asked to, so the page comes from here; its looks come from the house."""
+    visitor = visit()
+    asked = RequestFactory().get("/search/")
+    asked.user = AnonymousUser()
+    text = render_to_string("search/wait.html", {"seconds": 12, "most": 300}, asked)
+    visitor.page.route("**/search/?q=too-fast", lambda route: route.fulfill(body=text, content_type="text/html"))
+    page = looked_at(visitor)
+    page.goto("/search/?q=too-fast")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Please wait 12 seconds")
+    assert not (found := in_every_form(page, "too many searches")), "\n".join(found)
 
 
 def test_axe_finds_nothing_in_empty_lists_and_wrong_forms(visit, busy_house):
@@ -69,6 +97,7 @@ def test_axe_finds_nothing_in_empty_lists_and_wrong_forms(visit, busy_house):
         "/documents/?q=xyzzy", "/crawls/2/urls/?q=xyzzy", "/crawls/2/pages/?q=xyzzy", "/crawls/?tab=waiting",
         "/crawls/?tab=calendar", "/reports/coverage/?q=xyzzy", "/documents/1/crawl-points/",
         "/documents/1/exclude-urls/", "/crawls/2/urls/?why=1", "/crawls/2/errors/?list=all", f"{POINTS}?show=deleted",
+        "/index/word/?w=xyzzy", "/index/word/?w=two+words",
     ):  # fmt: skip
         page.goto(address)
         found += in_every_form(page, address)
@@ -94,6 +123,7 @@ WRONG = [
     (f"{POINTS}new/", "^Save crawl point$"),
     ("/documents/new/", "^Save document$"),
     ("/settings/people/new/", "^Add|^Save"),
+    ("/settings/search/?kind=best_bet", "^Add$"),
     ("/crawls/launch/?what=project", "^Launch"),
     ("/me/password/", "^Change|^Save"),
 ]

@@ -1,8 +1,21 @@
 """A page that is looked at while a crawl moves: what the reader has in hand stays there."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
+import pytest
 from playwright.sync_api import Response, Route, expect
+
+from tests.flow.house import ENDED, House, until
+
+
+@pytest.fixture
+def lent_house(busy_house: House) -> Iterator[House]:
+    """The house of all, given back without a crawl that goes on."""
+    yield busy_house
+    for run in busy_house.manage("runs")["runs"]:
+        if not run["state"].startswith(ENDED):
+            busy_house.manage("run", run["run"], "cancel")
+            until(lambda run=run: busy_house.ended(run["run"]), "the crawl of this test ends", 60)
 
 
 def test_focus_menu_and_selection_survive_ten_polls(visit, open_house):
@@ -33,7 +46,7 @@ def test_focus_menu_and_selection_survive_ten_polls(visit, open_house):
     assert page.title().startswith("(") and "%) Run" in page.title()
 
 
-def test_signed_out_while_looking_is_said_and_nothing_is_lost(visit, open_house):
+def test_signed_out_while_looking_is_said_and_nothing_is_lost(visit, lent_house):
     visitor = visit()
     visitor.sign_in("administrator")
     page = visitor.page
@@ -56,7 +69,7 @@ def refusing(refused: list[str]) -> Callable[[Route], None]:
     return refuse
 
 
-def test_trouble_is_said_once_and_taken_back_also_with_follow(visit, open_house):
+def test_trouble_is_said_once_and_taken_back_also_with_follow(visit, lent_house):
     visitor = visit()
     visitor.sign_in("administrator")
     page = visitor.page
@@ -84,7 +97,7 @@ def test_trouble_is_said_once_and_taken_back_also_with_follow(visit, open_house)
     ]  # as htmx logs it
 
 
-def test_the_panel_keeps_the_focus_and_is_patient_with_a_server_in_trouble(visit, open_house):
+def test_the_panel_keeps_the_focus_and_is_patient_with_a_server_in_trouble(visit, lent_house):
     visitor = visit()
     visitor.sign_in("administrator")
     page = visitor.page

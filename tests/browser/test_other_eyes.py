@@ -30,6 +30,26 @@ def test_text_of_200_percent_loses_nothing(visit, busy_house):
     assert not wrong, "\n".join(wrong)
 
 
+LONG_WORDS = """() => document.querySelectorAll("h1, .crumbs a, th.wrap a, td.wrap").forEach(
+    one => { one.textContent = "Donaudampfschifffahrt".repeat(15) })"""
+TOO_WIDE = """() => [document.documentElement, ...document.querySelectorAll(".tw")]
+    .filter(one => one.scrollWidth > one.clientWidth + 1).map(one => one.tagName + " needs " + one.scrollWidth)"""
+
+
+def test_titles_without_a_space_break_wherever_they_stand(visit, busy_house):
+    visitor = visit()
+    visitor.sign_in("administrator")
+    page = visitor.page
+    wrong = []
+    for path in ("/documents/", "/documents/2/", "/reports/coverage/", "/reports/audit/"):
+        for width in (1280, 320):
+            page.set_viewport_size({"width": width, "height": 900})
+            page.goto(path)
+            page.evaluate(LONG_WORDS)
+            wrong += [f"{path} at {width} pixels: {one}" for one in page.evaluate(TOO_WIDE)]
+    assert not wrong, "\n".join(wrong)
+
+
 def test_in_forced_colours_every_control_has_an_edge(visit, busy_house):
     visitor = visit(forced_colors="active", reduced_motion="reduce")
     visitor.sign_in("administrator")

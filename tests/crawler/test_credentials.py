@@ -105,3 +105,8 @@ def test_a_root_string_on_another_site_is_not_opened() -> None:
     owner = PointSettings(1, "https://a.org/m/", "https://b.org/", auth_type=AuthType.BASIC, login="reader")
     assert Keys().for_request(owner, "https://b.org/x") is None
     assert Keys().for_request(owner, "https://a.org/m/") is None
+
+
+def test_a_root_string_without_a_site_opens_no_address_of_the_other_scheme() -> None:
+    owner = PointSettings(1, "https://a.org/m/", "http", auth_type=AuthType.BASIC, login="reader")
+    assert Keys().for_request(owner, "http://a.org/m/") is None

@@ -23,7 +23,7 @@ from tests.crawler.clock import Clock
 from tests.crawler.conftest import make_document
 from tests.sites.graph import Page, serve
 
-pytestmark = pytest.mark.django_db(databases=["default", "webcrawl"])
+pytestmark = pytest.mark.django_db(databases=["default", "webcrawl", "primary", "backup"])
 TRANSACTIONS = ('UPDATE "instance" SET "beat"', 'UPDATE "instance" SET "alive"')  # how those of rivals begin
 AWAY = 30.0  # seconds that each refusal takes, longer than anybody may be silent
 

@@ -43,6 +43,7 @@ def stored(run: Run) -> int:
     return Excursion.objects.get(run=run).crawled
 
 
+@pytest.mark.sqlite
 def test_without_space_nothing_is_fetched_until_there_is_some(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     run = started(make_document({"url": site.url("/")}))
     full_since: list[float] = []

@@ -132,7 +132,7 @@ def test_a_crawl_that_ends_while_a_sign_in_waits_for_its_turn_ends_at_once(monke
             crawl.stopping = time.monotonic() - began > 0.5
 
         crawl.work(stop)
-        assert time.monotonic() - began < 3.0
+        assert time.monotonic() - began < 15.0  # its turn would come after 30
         assert len(site.seen) <= 1
 
 

@@ -15,8 +15,9 @@ def test_each_address_gets_one_key_and_rows_keep_their_version() -> None:
         point = CrawlPoint.objects.create(url="https://a.example/", root="https://a.example/")
         CrawlPointLink.objects.create(document=document, crawl_point=point)
         ExcludeUrl.objects.create(document=document, pattern="https://a.example/x")
-    before = list(CrawlPoint.objects.values_list("pk", "version", "updated_at"))
+    rows = CrawlPoint.objects.order_by("pk").values_list("pk", "version", "updated_at")
+    before = list(rows)
     assert fill_keys() == ["1 crawl points got their keys", "1 exclude URLs got their keys"]
     assert [key is None for key in CrawlPoint.objects.order_by("pk").values_list("key", flat=True)] == [False, True]
-    assert list(CrawlPoint.objects.values_list("pk", "version", "updated_at")) == before
+    assert list(rows.all()) == before
     assert fill_keys() == []

@@ -343,3 +343,14 @@ def test_the_answer_can_be_copied_as_text(browser: Any, new: str, entries: dict[
     lines = text[1].strip().splitlines()
     assert lines[0].startswith("https://example.gov/other/: No, because it does not begin with the root string")
     assert "Stop: Does not begin with the root string of this crawl point: character 21 is o, not l" in lines
+
+
+def test_a_proposed_maximum_stands_in_the_field_and_is_saved_only_by_saving(browser: Any, document: Document) -> None:
+    point, _ = services.add_crawl_point(document, {"url": "https://example.gov/", "root": "https://example.gov/"})
+    page = text_of(browser.get(edit(document, point) + "?max_pages=1200"))
+    assert re.search(r'name="max_pages"[^>]*value="1200"', page) or re.search(
+        r'value="1200"[^>]*name="max_pages"', page
+    )
+    point.refresh_from_db()
+    assert not point.max_pages
+    assert browser.get(edit(document, point) + "?max_pages=²").status_code == 200

@@ -159,6 +159,19 @@ def test_show_deleted_lists_them_with_restore(browser: Any, panel: str, point: C
     assert "struck" in page and "Restore" in page
 
 
+def test_who_restores_one_of_several_deleted_goes_on_seeing_the_others(
+    browser: Any, panel: str, document: Document
+) -> None:
+    for name in "ab":
+        url = f"https://ex.gov/{name}/"
+        services.delete_crawl_point(services.add_crawl_point(document, {"url": url, "root": url})[0])
+    for left in (1, 0):
+        point = queries.deleted_points_of(document).first()
+        page = text_of(browser.post(f"{panel}restore/", {"point": point.pk, "show": "deleted"}, follow=True))
+        assert ("Deleted crawl points" in page) is bool(left)
+    assert "Deleted crawl points" not in text_of(browser.get(f"{panel}?show=deleted"))
+
+
 def test_restore_refuses_while_a_twin_lives(browser: Any, panel: str, point: CrawlPoint, document: Document) -> None:
     services.delete_crawl_point(point)
     services.add_crawl_point(document, {"url": point.url, "root": point.root})

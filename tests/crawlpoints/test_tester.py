@@ -105,6 +105,8 @@ def test_without_the_page_it_was_found_on_the_depth_limit_is_the_answer(
     services.update_crawl_point(point, {"depth": 0})
     lines = asked_for(browser, tester, url=INSIDE)
     assert lines[0].endswith("Only if the start page redirects to it: the depth limit is 0.")
+    several = browser.get(tester, {"url": f"{INSIDE}\n{INSIDE}2"}).content.decode()
+    assert several.count("Depends</span>") == 2 and "Yes</span>" not in several
 
 
 # ---- the checks ----

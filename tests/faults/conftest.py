@@ -2,11 +2,9 @@
 
 import pytest
 
-from tests.faults.house import House
+from tests.faults.house import House, prepared_once
 
 
 @pytest.fixture(scope="session")
-def bare(tmp_path_factory: pytest.TempPathFactory) -> House:
-    house = House(tmp_path_factory.mktemp("bare") / "house")
-    house.manage("prepare")
-    return house
+def bare() -> House:
+    return prepared_once()

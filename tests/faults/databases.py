@@ -16,7 +16,7 @@ from typing import Any
 import psycopg
 
 from tests.faults import site
-from tests.faults.house import House
+from tests.faults.house import House, prepared_once
 from tests.postgres import Server
 from tests.sites.graph import Page, Site, serve
 
@@ -84,7 +84,7 @@ class Bench:
     def __init__(self, folder: Path, served: Site) -> None:
         self.folder, self.site = folder, served
         self.number = 0
-        self._sqlite = House(folder / "prepared")
+        self._sqlite = prepared_once().copy(folder / "prepared")
         site.make(self._sqlite, self._documents())
         self._postgres: dict[str, str] = {}
 

@@ -1,5 +1,6 @@
 """A prepared house in a folder of its own, and its commands as real processes."""
 
+import atexit
 import json
 import os
 import shutil
@@ -7,8 +8,10 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import tempfile
 from contextlib import closing
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -97,9 +100,18 @@ def kill(process: subprocess.Popen[str]) -> bool:
     return process.returncode == -signal.SIGKILL
 
 
-def with_document(var: Path, start: str, *options: str) -> House:
-    house = House(var)
+@cache
+def prepared_once() -> House:
+    """For all tests of this process, which copy it."""
+    above = Path(tempfile.mkdtemp(prefix="prepared-"))
+    atexit.register(shutil.rmtree, above, ignore_errors=True)
+    house = House(above / "house")
     house.manage("prepare")
+    return house
+
+
+def with_document(var: Path, start: str, *options: str) -> House:
+    house = prepared_once().copy(var)
     house.manage("add_document", "Measures")
     house.manage("add_crawl_point", "1", start, "--depth", "50", *options)
     return house

@@ -10,7 +10,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.faults.house import BASE, House
+from tests.faults.house import BASE, House, prepared_once
 from tests.sites.graph import Page
 
 SLOW, QUICK = 0.025, 0.003
@@ -67,7 +67,7 @@ for number, points in enumerate(json.loads(sys.argv[1]), start=1):
 
 def prepared(folder: Path) -> House:
     """A house with all documents, made by the product's commands in one process."""
-    house = House(folder)
+    house = prepared_once().copy(folder)
     make(house, documents())
     return house
 

@@ -123,6 +123,27 @@ def claims(house: House, processes: int, queues: int) -> list[list[int]]:
     return found
 
 
+_MAKE = """
+from tests.faults.claimants import _make
+print(_make(3).pk)
+"""
+_CLAIM = """
+from crawler import instances, message_queue
+row = instances.register({run})
+print([excursion.doc_id for excursion in message_queue.claim(row, 8)])
+"""
+
+
+def test_a_queue_that_somebody_is_just_claiming_is_passed_over_not_waited_for(bench: Bench, cluster: Server) -> None:
+    """SKIP LOCKED: an instance that hangs in the middle of a claim stops no other."""
+    where = bench.on_postgres(cluster)
+    run = int(where.house.python(_MAKE))
+    with cluster.connect(where.names["DB_WEBCRAWL"]) as rival, rival.transaction():
+        rival.execute("SELECT 1 FROM excursion WHERE doc_id = 100001 FOR UPDATE")
+        assert where.house.python(_CLAIM.format(run=run)).strip() == "[100000, 100002]"
+    assert where.house.python(_CLAIM.format(run=run)).strip() == "[100001]"
+
+
 def check(where: Databases) -> "subprocess.CompletedProcess[str]":
     command = where.house.command("check", "--tag", "durability")
     return subprocess.run(command, env=where.house.environment, capture_output=True, text=True, timeout=60)

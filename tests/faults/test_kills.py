@@ -20,7 +20,7 @@ ERRORS, DOUBLES = 4, 4
 ON_POSTGRES = 3  # at each of two system calls
 THROUGH_RQ = 9  # each way once
 AT_LEAST = 60  # kills that count, of all kinds
-RQ_SECONDS = 80.0
+RQ_SECONDS = 300.0  # the kills end sooner; a busy machine needs longer
 
 
 @pytest.fixture(scope="module", autouse=True)

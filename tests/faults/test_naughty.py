@@ -18,6 +18,7 @@ from tests.faults.house import House
 from tests.postgres import Server, postgres  # noqa: F401 - a fixture
 from tests.sites.misbehaving import Page, Site, page, raw, redirect
 
+PATIENCE = 300  # seconds, of which a crawl that meets no trouble takes two
 LONG = "x" * 20_000
 ODD = "a\0b\ud83d\U0001f600\ufffe\u202e\x1b'\"\\%s%%{}"
 
@@ -63,7 +64,10 @@ def pages() -> dict[str, Page]:
 
 def crawled(house: House) -> None:
     process = house.start("crawl", "--speed", "fast", "--json")
-    told, said = process.communicate(timeout=90)
+    try:
+        told, said = process.communicate(timeout=PATIENCE)
+    finally:
+        process.kill()
     assert process.returncode == 0, said[-3000:]
     assert "error" not in json.loads(told)["failed"], told
     house.manage("check_ledger")

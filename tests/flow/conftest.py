@@ -10,12 +10,21 @@ import pytest
 
 from tests.flow.house import House
 
+PREPARED = pytest.StashKey[Path]()
+
 
 @pytest.fixture(scope="session")
-def prepared_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    house = House(tmp_path_factory.mktemp("prepared"))
-    house.manage("prepare")
-    return house.folder
+def prepared_folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return prepared_once(request.config, tmp_path_factory)
+
+
+def prepared_once(config: pytest.Config, folders: pytest.TempPathFactory) -> Path:
+    """In the whole session: a module that imports the fixture has a fixture of its own, but no house of its own."""
+    if PREPARED not in config.stash:
+        house = House(folders.mktemp("prepared"))
+        house.manage("prepare")
+        config.stash[PREPARED] = house.folder
+    return config.stash[PREPARED]
 
 
 @contextmanager

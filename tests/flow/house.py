@@ -8,10 +8,12 @@ Every process of a house carries its VAR folder in its environment; that is how 
 import json
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +21,7 @@ from clearinghouse.local import ports
 
 BASE = Path(__file__).resolve().parents[2]
 COMMAND_SECONDS = 120
+ENDED = ("finished", "stopped", "failed", "cancelled")
 
 
 class House:
@@ -61,6 +64,21 @@ class House:
         done = self.run(*words, "--json", **env)
         assert done.returncode == 0, f"{words}: exit {done.returncode}\n{done.stdout}\n{done.stderr}"
         return json.loads(done.stdout)
+
+    # A look at a run: who waits for one looks often, and a command for each look would cost more than the crawl.
+
+    def ended(self, run: int) -> dict[str, Any] | None:
+        """What the command says of a run, as soon as it has ended."""
+        ((state,),) = self._webcrawl(f"SELECT state FROM run WHERE id = {run}")
+        return self.manage("run", run) if state.startswith(ENDED) else None
+
+    def crawled(self, run: int) -> int:
+        ((pages,),) = self._webcrawl(f"SELECT COALESCE(SUM(crawled), 0) FROM excursion WHERE run_id = {run}")
+        return int(pages)
+
+    def _webcrawl(self, sql: str) -> list[tuple[Any, ...]]:
+        with closing(sqlite3.connect(self.folder / "webcrawl.sqlite3", timeout=20)) as connection:
+            return connection.execute(sql).fetchall()
 
     # Processes -----------------------------------------------------------------------------------------------
 

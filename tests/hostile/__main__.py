@@ -1,4 +1,4 @@
-"""python -m tests.hostile: broken documents, broken answers, bombs and links that lead away, with their figures.
+"""python -m tests.hostile: broken documents, answers and addresses, bombs, and links that lead away, with figures.
 
 Each part can be run alone (--only), within so many minutes (--minutes); documents are read by all cores, and a line of
 the table stands for each part. Exit 1 on any fault; a part that its minutes cut short says so, and how far it came.
@@ -14,7 +14,7 @@ from collections.abc import Callable
 import django
 
 LARGEST = 300_000_000  # bytes of memory that a worker may take, whatever it is given
-PARTS = ("documents", "responses", "bombs", "links")
+PARTS = ("documents", "responses", "addresses", "bombs", "links")
 Part = tuple[str, list[str]]  # what the table says of it, and its faults
 
 
@@ -23,6 +23,7 @@ def main() -> int:
     parser.add_argument("--only", choices=PARTS, action="append", help="only this part; may be repeated")
     parser.add_argument("--responses", type=int, default=5_000, metavar="N", help="broken HTTP answers (default 5000)")
     parser.add_argument("--documents", type=int, default=50_000, metavar="N", help="broken documents (default 50000)")
+    parser.add_argument("--addresses", type=int, default=100_000, metavar="N", help="broken URLs (default 100000)")
     parser.add_argument("--links", type=int, default=1_000_000, metavar="N", help="links judged (default 1000000)")
     parser.add_argument("--seed", type=int, default=1, help="another seed, other accidents (default 1)")
     parser.add_argument("--minutes", type=float, default=60.0, metavar="M", help="end each part after so many")
@@ -37,7 +38,7 @@ def main() -> int:
 def report(options: argparse.Namespace) -> int:
     """Run what is asked for and print it; the exit code."""
     parts: dict[str, Callable[[argparse.Namespace], Part]] = {
-        "documents": _documents, "responses": _responses, "bombs": _bombs, "links": _links
+        "documents": _documents, "responses": _responses, "addresses": _addresses, "bombs": _bombs, "links": _links
     }  # fmt: skip
     begun, faults = time.monotonic(), []
     for name in options.only or PARTS:
@@ -68,6 +69,13 @@ def _responses(options: argparse.Namespace) -> Part:
         faults.append(f"{most:,} bytes of memory for answers")
     told = f"{figures.table()}\nat most {most / 1e6:.0f} MB of memory until here"
     return told + _cut(figures.sent, options.responses), faults
+
+
+def _addresses(options: argparse.Namespace) -> Part:
+    from tests.hostile import addresses
+
+    figures = addresses.read_many(options.addresses, options.seed, options.minutes * 60)
+    return figures.table() + _cut(figures.read, options.addresses), figures.faults[:20]
 
 
 def _bombs(options: argparse.Namespace) -> Part:

@@ -10,10 +10,10 @@ def hostile(*options: str) -> "subprocess.CompletedProcess[str]":
 
 
 def test_hostile_answers_documents_and_bombs_do_no_harm() -> None:
-    done = hostile("--responses", "200", "--documents", "1500", "--links", "0")
+    done = hostile("--responses", "200", "--documents", "1500", "--addresses", "3000", "--links", "0")
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.startswith("1500 broken documents")
-    assert "200 broken answers" in done.stdout
+    assert "200 broken answers" in done.stdout and "3000 malformed addresses" in done.stdout
     assert done.stdout.count("hold 300,000,000") == 8
     assert "\n0 faults" in done.stdout and "ONLY" not in done.stdout
 

@@ -21,13 +21,13 @@ IDS = [
     *numbered("I", *range(1, 13)),
     *numbered("A", *range(1, 23)),
     *numbered("B", *range(1, 14)),
+    *numbered("C", *range(1, 14)),
     *numbered("D", *range(1, 32)),
     *numbered("E", *range(1, 20)),
     *numbered("F", *range(1, 16)),
     *numbered("G", *range(1, 7)),
-    *numbered("goal ", *range(1, 7), *range(8, 16), 21, 22, 23, 27, 29, 30),
+    *numbered("goal ", *range(1, 16), 21, 22, 23, 27, 28, 29, 30),
     *numbered("J", *range(1, 8)),
-    *numbered("T", *range(1, 37)),
 ]
 
 

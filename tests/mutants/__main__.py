@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,15 +16,17 @@ from .catalogue import MUTANTS, Mutant
 
 BASE = Path(__file__).resolve().parents[2]
 LEFT_OUT = shutil.ignore_patterns(".venv", ".git", "var", "__pycache__", "*.egg-info", ".*_cache", "node_modules")
-SECONDS = 60  # a mutant that runs for ever is caught as well
+SECONDS = 150  # a mutant that runs for ever is caught as well
 CAUGHT, SURVIVED, STALE = "caught", "SURVIVED", "DOES NOT APPLY"
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.mutants", description=__doc__)
-    parser.add_argument("-k", default="", metavar="WORD", help="only mutants with this word in their name or file")
-    word = parser.parse_args().k.lower()
-    chosen = [mutant for mutant in MUTANTS if word in f"{mutant.name} {mutant.file}".lower()]
+    parser.add_argument("-k", default="", metavar="WORD", help="only those with it in [subject], name or file")
+    parser.add_argument("--part", default="1/1", metavar="N/M", help="the first, second … of M equal parts of these")
+    given = parser.parse_args()
+    word, (part, parts) = given.k.lower(), map(int, given.part.split("/"))
+    chosen = [one for one in MUTANTS if word in f"[{one.subject}] {one.name} {one.file}".lower()][part - 1 :: parts]
     counts = {CAUGHT: 0, SURVIVED: 0, STALE: 0}
     with tree() as copy:
         sound = tests_pass(copy, chosen)
@@ -33,6 +36,8 @@ def main() -> int:
             counts[verdict] += 1
             name, test = mutant.name, mutant.test.rpartition("/")[2]
             print(f"{name:<58} | {mutant.file:<28} | {verdict} | {test} {time.monotonic() - began:.0f} s", flush=True)
+    subjects = Counter(mutant.subject for mutant in chosen)
+    print(", ".join(f"{subject} {count}" for subject, count in subjects.items()))
     print(f"{len(chosen)} mutants: {counts[CAUGHT]} caught, {counts[SURVIVED]} survived, {counts[STALE]} do not apply")
     if not sound:
         print("The named tests do not all pass without a mutant: the table proves nothing.")

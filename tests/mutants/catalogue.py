@@ -1,4 +1,7 @@
-"""Reads catalogue.txt: the patches, each with the test that must notice it."""
+"""Reads the patches, each with the test that must notice it: catalogue.txt (the crawler and propagation), safety.txt.
+
+A name of safety.txt begins with its subject in brackets; the subject of the others follows from their file.
+"""
 
 from pathlib import Path
 from typing import NamedTuple
@@ -11,9 +14,15 @@ class Mutant(NamedTuple):
     old: str  # stands exactly once in the file
     new: str
 
+    @property
+    def subject(self) -> str:
+        if self.name.startswith("["):
+            return self.name[1:].partition("]")[0]
+        return "propagation" if "/propagation/" in self.file else "crawler"
 
-def read() -> list[Mutant]:
-    text = (Path(__file__).parent / "catalogue.txt").read_text()
+
+def read(name: str) -> list[Mutant]:
+    text = (Path(__file__).parent / name).read_text()
     return [_mutant(block.split("\n")) for block in text.split("\n== ")[1:]]
 
 
@@ -26,4 +35,4 @@ def _mutant(lines: list[str]) -> Mutant:
     return Mutant(lines[0], file, test, old, "\n".join(added))
 
 
-MUTANTS = read()
+MUTANTS = [*read("catalogue.txt"), *read("safety.txt")]

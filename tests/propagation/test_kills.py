@@ -10,8 +10,9 @@ from django.utils import timezone
 
 from clearinghouse.databases import TARGETS
 from clearinghouse.published.models import PublicSwitch
+from crawler import instances
 from crawler.models import Instance
-from crawler.propagation import plan, services, switch, work
+from crawler.propagation import claim, plan, services, switch, watchdog, work
 
 from .world import World, add_document, everything, propagate, shown
 
@@ -87,7 +88,7 @@ def test_killed_at_any_statement_that_writes_readers_see_whole_generations(two_g
         row = services.ask(by="tester")
         killed = _killed_at(victim, row.pk)
         wholly_old_or_new()
-        switch.bring_home()
+        watchdog.bring_home()
         done = services.carry_out(row.pk)
         assert (done.state, done.error) == ("done", ""), victim
         assert {target: shown(target) for target in TARGETS} == dict.fromkeys(TARGETS, NEW)
@@ -118,14 +119,36 @@ def _killed_at(victim: int, propagation_id: int) -> bool:
     return False
 
 
-def test_the_watchdog_brings_the_public_home_when_nobody_answers_for_the_absence(two_generations):
+@pytest.fixture
+def away(two_generations) -> Any:
+    """A propagation at work in a living process, with the public on backup."""
     row = services.ask(by="tester")
+    instances.register(None, claim.KIND)
     assert switch.public_to_backup(row.pk) == ""
     type(row).objects.filter(pk=row.pk).update(state="working")
-    assert not switch.bring_home()  # its owner may still be alive
+    return row
+
+
+def test_the_watchdog_brings_the_public_home_when_the_deadline_has_passed(away):
+    assert not watchdog.bring_home()  # its owner is alive
     PublicSwitch.objects.using("webcrawl").update(deadline=timezone.now())
-    assert switch.bring_home()
+    assert watchdog.bring_home()
     assert switch.is_home()
+
+
+def test_the_watchdog_does_not_wait_for_the_deadline_of_a_process_that_is_dead(away):
+    Instance.objects.filter(kind=claim.KIND).update(alive=False)
+    assert watchdog.bring_home()
+    row = switch.switch()
+    assert (row.serving, row.owner, row.deadline) == ("primary", None, None)
+
+
+def test_the_watchdog_leaves_a_public_that_was_moved_again_meanwhile(away):
+    seen = switch.switch()
+    switch.home()
+    switch.public_to_backup(away.pk)
+    assert not switch.home(seen=seen)
+    assert switch.switch().serving == "backup"
 
 
 def test_a_target_that_is_down_keeps_its_generation_and_stops_nobody_before_it(two_generations):

@@ -3,11 +3,13 @@
 from html import unescape
 
 import pytest
+from django.db import OperationalError, connections
 from django.urls import reverse
 
 from clearinghouse.audit.models import Entry
 from crawler.models import Propagation
 from crawler.propagation import services, switch
+from crawler.screens import propagation as screens
 
 from .world import World, add_document, propagate, shown
 
@@ -55,8 +57,10 @@ def test_it_needs_sign_in(client, name, db):
 def test_only_administrators_act_and_only_by_post(signed_in, manager, editor, administrator, published, name):
     for person in (manager, editor):
         assert signed_in(person).post(reverse(name)).status_code == 403
-    assert signed_in(administrator).get(reverse(name)).status_code == 405
+    asked = signed_in(administrator).get(reverse(name))
+    assert asked.status_code == (405 if name == "propagation-start" else 200)
     assert Propagation.objects.count() == 1
+    assert shown()
 
 
 def test_a_manager_watches_and_a_developer_does_not(signed_in, manager, editor, published):
@@ -167,3 +171,107 @@ def test_the_list_costs_the_same_for_more_propagations(
         Propagation.objects.create(state="done", requested_by="x", created_at="2026-11-12T00:00Z", pk=number)
     with django_assert_max_num_queries(12, using="webcrawl"):
         browser.get(reverse("propagation"))
+
+
+def test_rolling_back_asks_first_and_says_what_each_server_will_show(signed_in, administrator, published, world):
+    world.run(published, PAGES | {"new.html": "new"})
+    propagate()
+    browser = signed_in(administrator)
+    asked = text_of(browser, "propagation-rollback")
+    assert "<strong>Primary production</strong> shows generation 1 again instead of generation 2." in asked
+    assert "new.html" in shown()
+    seen = 'name="seen" value="2 2 2"'
+    assert seen in asked
+    late = browser.post(reverse("propagation-rollback"), {"seen": "1 1 1"}, follow=True)
+    assert "Another generation was switched on meanwhile" in late.content.decode()
+    assert "new.html" in shown()
+    browser.post(reverse("propagation-rollback"), {"seen": "2 2 2"})
+    assert "new.html" not in shown()
+    assert "There is no older generation to go back to." in text_of(browser, "propagation-rollback")
+
+
+def test_the_runs_since_the_last_one_are_chosen_by_ticking(signed_in, administrator, published, world):
+    other = add_document("Another document")
+    one = world.run(published, PAGES | {"new.html": "new"}).run_id
+    two = world.run(other, {"other.html": "other"}).run_id
+    stopped = world.run(other, {"other.html": "other", "half.html": "half"}, state="stopped").run_id
+    browser = signed_in(administrator)
+    text = text_of(browser, "propagation-new")
+    assert f'value="{one}" checked' in text and f'value="{two}" checked' in text
+    assert f'id="run-{stopped}" value="{stopped}">' in text
+    assert 'id="run-1"' not in text  # it has been taken
+    assert "2 added" in text
+    response = browser.get(reverse("propagation-new"), {"choose": "1", "run": [two, stopped]})
+    less = unescape(response.content.decode())
+    assert f'id="run-{one}" value="{one}">' in less
+    assert f'<input type="hidden" name="run" value="{stopped}">' in less
+    browser.post(reverse("propagation-start"), {"choose": "1", "run": [two, stopped]})
+    row = services.unfinished()
+    assert row.runs == [two, stopped]
+    services.carry_out(row.pk)
+    assert {"other.html", "half.html"} < set(shown()) and "new.html" not in shown()
+    assert f"runs {two}–{stopped}" in text_of(browser, "propagation-board", row.pk)
+    assert f'id="run-{one}" value="{one}" checked' in text_of(browser, "propagation-new")
+
+
+def test_ticking_what_counts_anyway_is_no_choice(signed_in, administrator, published, world):
+    run = world.run(published, PAGES | {"new.html": "new"}).run_id
+    signed_in(administrator).post(reverse("propagation-start"), {"choose": "1", "run": [run]})
+    assert services.unfinished().runs is None
+
+
+def test_it_is_paused_and_goes_on_by_buttons(signed_in, administrator, published, world):
+    world.run(published, PAGES | {"new.html": "new"})
+    row = services.ask(by="somebody")
+    browser = signed_in(administrator)
+    assert "Pause after this step" in text_of(browser, "propagation-board", row.pk)
+    browser.post(reverse("propagation-pause", args=[row.pk]))
+    assert "It pauses after this step." in text_of(browser, "propagation-board", row.pk)
+    assert services.carry_out(row.pk).state == "paused"
+    text = text_of(browser, "propagation-board", row.pk)
+    assert "<strong>Paused.</strong>" in text and "Go on" in text and 'hx-trigger="every 2s"' not in text
+    browser.post(reverse("propagation-resume", args=[row.pk]))
+    assert services.carry_out(row.pk).state == "done"
+    late = browser.post(reverse("propagation-pause", args=[row.pk]), follow=True)
+    assert "It is not at work any more." in late.content.decode()
+
+
+def test_the_log_shows_every_step_with_its_counts(signed_in, administrator, published):
+    text = text_of(signed_in(administrator), "propagation-board", 1)
+    log = text[text.index('id="log"') :]
+    assert log.count('<tr role="row">') == 1 + 16
+    assert "10 pages, 10 added, 0 changed, 0 removed" in log
+    assert "10 pages compared, 10 read back, 5 sample queries answered" in log
+    assert '<details id="log">' in text and 'href="?log=1#log"' in text
+    opened = signed_in(administrator).get(reverse("propagation-board", args=[1]), {"log": "1"}).content.decode()
+    assert '<details id="log" open>' in opened
+
+
+def test_an_accepted_loss_stands_on_the_board(signed_in, administrator, published, world):
+    fewer = {path: text for path, text in PAGES.items() if path in ("", "1.html", "2.html")}
+    world.run(published, fewer)
+    world.run(published, fewer)
+    propagate(accepted_losses=[published.pk])
+    text = text_of(signed_in(administrator), "propagation-board", 2)
+    assert f"{published.title} loses 7 of 10 pages (70%).</strong> tester accepted it." in text
+
+
+def test_a_target_that_is_down_is_shown_as_that(signed_in, administrator, published):
+    def down(run, sql, *rest):
+        raise OperationalError("the server is gone")
+
+    with connections["backup"].execute_wrapper(down):
+        text = text_of(signed_in(administrator), "propagation")
+    assert text.count("Does not answer") == 1
+    assert text.count("Reachable") == 2
+
+
+def test_documents_that_are_not_listed_are_one_row(signed_in, administrator, world, monkeypatch):
+    monkeypatch.setattr(screens, "_BIGGEST", 2)
+    for number in range(5):
+        world.run(add_document(f"Document {number}"), {f"{number}/{n}.html": "text" for n in range(number + 1)})
+    text = text_of(signed_in(administrator), "propagation-new")
+    assert "3 other documents" in text
+    assert "Document 4" in text and "Document 1</" not in text
+    others = text[text.index("3 other documents") :]
+    assert 'data-th="Added">+6<' in others[:600]

@@ -20,6 +20,8 @@ from tests.flow.house import BASE, House
 from tests.postgres import postgres  # noqa: F401 - a fixture
 
 ALIASES = {"development": "DB", "primary": "DB_PRIMARY", "backup": "DB_BACKUP"}
+NAMES = (*ALIASES, "webcrawl")
+PREPARED = pytest.StashKey[dict[str, bytes]]()  # the keys and other files of the house whose databases are copied
 _TEXTS = (
     "SELECT v.crawl_page_url, v.text FROM live_generation g JOIN published_interval i "
     "ON i.gen_from <= g.generation AND i.gen_to > g.generation "
@@ -63,13 +65,24 @@ def servers(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Servers]
         yield Servers(request.getfixturevalue("house"), {})
         return
     server = request.getfixturevalue("postgres")
-    home = House(tmp_path)
-    urls = {name: server.url() for name in ("development", "primary", "backup", "webcrawl")}
-    variables = {**ALIASES, "webcrawl": "DB_WEBCRAWL"}
-    home.env |= {f"CLEARINGHOUSE_{variables[name]}": url for name, url in urls.items()}
-    home.manage("prepare")
+    if PREPARED not in request.config.stash:
+        first = tmp_path / "prepared"
+        on_postgres(first, {name: server.url(f"like_{name}") for name in NAMES}).manage("prepare")
+        request.config.stash[PREPARED] = {path.name: path.read_bytes() for path in first.iterdir() if path.is_file()}
+    urls = {name: server.url(like=f"like_{name}") for name in NAMES}
+    home = on_postgres(tmp_path / "var", urls)
+    for name, content in request.config.stash[PREPARED].items():
+        (home.folder / name).write_bytes(content)
     yield Servers(home, urls)
     home.close()
+
+
+def on_postgres(folder: Path, urls: dict[str, str]) -> House:
+    folder.mkdir()
+    home = House(folder)
+    variables = {**ALIASES, "webcrawl": "DB_WEBCRAWL"}
+    home.env |= {f"CLEARINGHOUSE_{variables[name]}": url for name, url in urls.items()}
+    return home
 
 
 def test_the_commands_publish_find_roll_back_and_write_everything_again(servers):

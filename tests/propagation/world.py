@@ -3,6 +3,7 @@
 `World` writes what the crawler would have written: runs, excursions, ledger rows, versions, bodies, heads.
 """
 
+import hashlib
 import json
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -143,6 +144,21 @@ def everything(target: str) -> list[tuple[Any, ...]]:
         [generation, generation],
     )
     return [tuple(map(bytes_of, row)) for row in [*rows, *metas]]
+
+
+def digest(target: str) -> str:
+    """Over all that the views of a target show, and the names of its documents."""
+    alias, found = TARGETS[target], hashlib.sha256()
+    tables = (
+        "SELECT * FROM doc_crawl_page ORDER BY doc_crawl_page_id",
+        "SELECT * FROM crawl_page_meta ORDER BY crawl_page_meta_id",
+        "SELECT d.doc_id, d.title, d.project FROM published_document d, live_generation g "
+        "WHERE d.gen_from <= g.generation AND d.gen_to > g.generation ORDER BY d.doc_id",
+    )
+    for sql in tables:
+        for row in load.execute(alias, sql):
+            found.update(repr(tuple(map(bytes_of, row))).encode())
+    return found.hexdigest()
 
 
 def bytes_of(value: Any) -> Any:

@@ -23,14 +23,8 @@ def publish(
     """Pages (url, title, text and what else is wanted) as one live generation; their ids."""
     ids = []
     for number, page in enumerate(pages):
-        url = page.get("url", f"https://quality.example.org/{number}.html")
-        row = PublishedVersion.objects.using(alias).create(
-            doc_id=page.get("doc_id", 1), page_id=number + 1, digest=digest_of(f"{generation} {url}"),
-            url_key=digest_of(url), url=url, host=url.split("/")[2], type_id=page.get("type_id", HTML),
-            title=page.get("title", ""), headings=page.get("headings", ""), metas=page.get("metas", ""),
-            anchors=page.get("anchors", ""), text=page.get("text", ""), body=page.get("body"),
-            crawled_at=DAY + timedelta(days=number), created_at=DAY, updated_by="test",
-        )  # fmt: skip
+        row = version(number, page, crawled_at=DAY + timedelta(days=number), generation=generation)
+        row.save(using=alias)
         PublishedInterval.objects.using(alias).create(published_id=row.id, doc_id=row.doc_id, gen_from=generation)
         PublishedMeta.objects.using(alias).create(published_id=row.id, name="description", content="a meta tag")
         ids.append(row.id)
@@ -42,3 +36,16 @@ def publish(
     backends.ensure(alias)
     backends.add(alias, ids)
     return ids
+
+
+def version(number: int, page: dict[str, Any], *, crawled_at: datetime, generation: int) -> PublishedVersion:
+    """A page as a row that is not yet written."""
+    url = page.get("url", f"https://quality.example.org/{number}.html")
+    return PublishedVersion(
+        doc_id=page.get("doc_id", 1), page_id=page.get("page_id", number + 1), digest=digest_of(f"{generation} {url}"),
+        url_key=digest_of(url), url=url, host=url.split("/")[2], type_id=page.get("type_id", HTML),
+        title=page.get("title", ""), headings=page.get("headings", ""), metas=page.get("metas", ""),
+        anchors=page.get("anchors", ""), text=page.get("text", ""), body=page.get("body"),
+        language=page.get("language", ""), crawled_at=page.get("crawled_at", crawled_at), created_at=DAY,
+        updated_by="test",
+    )  # fmt: skip

@@ -1,13 +1,22 @@
 """What a search finds, in which order, in which generation."""
 
+from datetime import timedelta
+
 import pytest
+from django.db import connections
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from clearinghouse.published.models import LiveGeneration, PublishedInterval
 from clearinghouse.published.types import PDF
-from clearinghouse.search import backends, engine
+from clearinghouse.search import backends, engine, kept
+from clearinghouse.search.backends import sqlite
 from clearinghouse.search.engine import Narrow
 
 from .library import publish
+from .odd import PIECES, odd_texts
 
 pytestmark = pytest.mark.django_db(databases=["default", "webcrawl", "primary", "backup"])
 
@@ -20,6 +29,29 @@ PAGES = [
     {"title": "Sitemap", "text": "nothing here", "anchors": "handover checklist"},
 ]  # fmt: skip
 TITLES = {1: ("Measures of quality", "Measures"), 2: ("Safety data", "Data")}
+ANSWERS = [
+    ("handover", {"Handover", "Sitemap"}),
+    ('"patient safety"', {"Patient safety indicators", "Events by region"}),
+    ("patient safety", {"Patient safety indicators", "Events by region", "Handover"}),
+    ("patient -nursing", {"Patient safety indicators", "Events by region"}),
+    ("measure", {"Café médical"}),
+    ("cafe MEDICAL", {"Café médical"}),
+    ("discharg*", {"Patient safety indicators"}),
+    ("title:handover", {"Handover"}),
+    ("region OR wards", {"Events by region", "Handover"}),
+    ("patient type:pdf", {"Events by region"}),
+    ("patient site:data.example.org", {"Events by region"}),
+    ("site:example.org handover", {"Handover", "Sitemap"}),
+    ("patient document:2", {"Events by region"}),
+    ('patient document:"safety data"', {"Events by region"}),
+    ("patient project:measures", {"Patient safety indicators", "Handover"}),
+    ("patient after:2026-11-14", {"Events by region"}),
+    ("patient before:2026-11-13", {"Patient safety indicators"}),
+    ("type:pdf", {"Events by region"}),
+    ("-patient", {"Café médical", "Sitemap"}),
+    ("nowhere", set()),
+    ("", set()),
+]
 
 
 @pytest.fixture
@@ -32,32 +64,7 @@ def titles(text: str, **filters) -> list[str]:
     return [hit.title for hit in engine.search(text, alias="primary", filters=narrow).hits]
 
 
-@pytest.mark.parametrize(
-    ("text", "found"),
-    [
-        ("handover", {"Handover", "Sitemap"}),
-        ('"patient safety"', {"Patient safety indicators", "Events by region"}),
-        ("patient safety", {"Patient safety indicators", "Events by region", "Handover"}),
-        ("patient -nursing", {"Patient safety indicators", "Events by region"}),
-        ("measure", {"Café médical"}),
-        ("cafe MEDICAL", {"Café médical"}),
-        ("discharg*", {"Patient safety indicators"}),
-        ("title:handover", {"Handover"}),
-        ("region OR wards", {"Events by region", "Handover"}),
-        ("patient type:pdf", {"Events by region"}),
-        ("patient site:data.example.org", {"Events by region"}),
-        ("site:example.org handover", {"Handover", "Sitemap"}),
-        ("patient document:2", {"Events by region"}),
-        ('patient document:"safety data"', {"Events by region"}),
-        ("patient project:measures", {"Patient safety indicators", "Handover"}),
-        ("patient after:2026-11-14", {"Events by region"}),
-        ("patient before:2026-11-13", {"Patient safety indicators"}),
-        ("type:pdf", {"Events by region"}),
-        ("-patient", {"Café médical", "Sitemap"}),
-        ("nowhere", set()),
-        ("", set()),
-    ],
-)
+@pytest.mark.parametrize(("text", "found"), ANSWERS)
 def test_a_query_finds(library, text, found):
     assert set(titles(text)) == found
 
@@ -106,3 +113,250 @@ def test_a_target_without_index_or_generation_finds_nothing(db):
     assert engine.search("anything", alias="backup").total == 0
     LiveGeneration.objects.using("backup").update_or_create(id=1, defaults={"generation": 3})
     assert engine.search("anything", alias="backup").total == 0
+
+
+def found(text: str, **filters) -> engine.Results:
+    return engine.search(text, alias="primary", limit=50, filters=Narrow(**filters))
+
+
+# -- no page has all words --------------------------------------------------------------------------------------------
+
+
+def test_where_no_page_has_all_words_pages_with_the_telling_ones_are_found(library):
+    results = found("nursing discharges region unicorns")
+    assert results.relaxed
+    assert "No page has all words; these have some of them." in results.query.notes
+    assert results.total == len(results.hits) > 0
+    assert not found("patient nursing").relaxed
+
+
+def test_names_are_taken_apart_only_where_nobody_has_them_whole(db):
+    publish(
+        "primary",
+        [
+            {"title": "Paths", "text": "os.path.join joins"},
+            {"title": "Other", "text": "path of the os; join us"},
+            {"title": "Runner", "text": "get_loop of a Runner in asyncio"},
+        ],
+    )
+    assert titles("os.path.join") == ["Paths"]
+    assert titles("asyncio.Runner.get_loop()") == ["Runner"]
+
+
+@pytest.mark.parametrize("text", ['"patient unicorns" safety', "title:unicorns patient", "unicorns -patient"])
+def test_phrases_words_for_titles_and_exclusions_stay_strict(library, text):
+    assert found(text).total == 0
+
+
+def test_filters_stay_strict_where_words_do_not(library):
+    assert titles("handover unicorns site:data.example.org") == []
+    assert titles("patient unicorns type:pdf") == ["Events by region"]
+
+
+def test_words_on_pages_that_a_filter_hides_are_no_reason_to_look_for_less(library):
+    results = found("nursing notes", sites=("data.example.org",))
+    assert (results.total, results.relaxed) == (0, False)
+
+
+# -- words and their forms --------------------------------------------------------------------------------------------
+
+
+def test_a_page_with_the_form_that_was_typed_comes_first(db):
+    publish("primary", [{"title": "One", "text": "measuring here"}, {"title": "Two", "text": "measured here"}])
+    assert titles("measuring") == ["One", "Two"]
+    assert titles("measured") == ["Two", "One"]
+
+
+@pytest.mark.parametrize(
+    ("typed", "written"),
+    [
+        ("strasse", "Straße"), ("Straße", "STRASSE"), ("smorrebrod", "Smørrebrød"), ("lodz", "Łódź"),
+        ("istanbul", "İSTANBUL"), ("ısı", "ISI"), ("aegean", "Ægean"), ("ελλαδας", "ΕΛΛΆΔΑΣ"), ("ёлка", "елка"),
+        ("本語", "日本語の本"), ("ガラス", "これはガラスです"), ("검색", "한국어 검색"), ("ﬁne", "fine"),
+    ],
+)  # fmt: skip
+def test_accents_and_scripts_are_folded_alike_in_pages_and_questions(db, typed, written):
+    publish("primary", [{"title": "The page", "text": f"before {written} behind"}, {"title": "日 語 ラ 本"}])
+    results = found(typed)
+    assert [hit.title for hit in results.hits] == ["The page"]
+    assert "<mark>" in results.hits[0].shown
+
+
+# -- what is alike, and what comes from one place ---------------------------------------------------------------------
+
+COPY = "The ward is left in good order by everybody who goes home. Notes are read aloud, one after the other."
+
+
+def test_pages_that_are_alike_are_one_hit_and_its_link_shows_the_others(db):
+    ids = publish(
+        "primary",
+        [
+            {"title": "Handover", "text": f"Home | 12 Nov | {COPY}", "url": "http://a.org/1"},
+            {"title": "Handover", "text": f"Start | 13 Nov | {COPY}", "url": "http://a.org/print/1"},
+            {"title": "Handover", "text": COPY.replace("ward", "roof"), "url": "http://a.org/2"},
+        ],
+    )
+    results = found("order")
+    assert (results.total, results.entries, len(results.hits)) == (3, 2, 2)
+    first = next(hit for hit in results.hits if hit.similar)
+    others = found("order", similar_to=first.published_id)
+    assert first.similar == others.total == len(others.hits) == 1
+    assert {first.published_id, others.hits[0].published_id} == set(ids[:2])
+
+
+def test_two_pages_of_a_folder_are_shown_beside_those_of_other_sites(db):
+    crowd = [{"title": f"Ward {n}", "text": "safe ward", "url": f"http://a.org/wards/{n}"} for n in range(5)]
+    publish("primary", [*crowd, {"title": "Else", "text": "a safe place", "url": "http://b.org/x/y"}])
+    results = found("safe")
+    assert (results.total, results.entries, len(results.hits)) == (6, 3, 3)
+    assert results.sites == {"a.org": 5, "b.org": 1}
+    last = next(hit for hit in results.hits if hit.more_from_folder)
+    assert (last.folder, last.more_from_folder) == ("a.org/wards/", 5)
+    everything = found("safe", folder=last.folder)
+    assert everything.total == everything.entries == len(everything.hits) == last.more_from_folder
+
+
+def test_results_of_one_site_are_shown_in_full(db):
+    publish("primary", [{"title": f"Ward {n}", "text": "safe", "url": f"http://a.org/w/{n}"} for n in range(5)])
+    assert found("safe").entries == 5
+    publish("primary", [{"title": "Else", "text": "safe", "url": "http://b.org/1"}])
+    assert (found("safe").entries, found("safe site:a.org").entries) == (3, 5)
+
+
+def test_the_pages_of_results_hold_every_entry_once(db):
+    folders = [f"http://{site}.org/{folder}" for site in "abc" for folder in "xyz"]
+    publish(
+        "primary",
+        [
+            {"title": f"Page {n} of {folder}", "text": f"word {COPY if n < 2 else n}", "url": f"{folder}/{n}"}
+            for folder in folders
+            for n in range(9)
+        ],
+    )
+    whole = [hit.published_id for hit in engine.search("word", alias="primary", limit=100).hits]
+    paged = [
+        hit.published_id
+        for offset in range(0, 100, 7)
+        for hit in engine.search("word", alias="primary", limit=7, offset=offset).hits
+    ]
+    assert paged == whole
+    assert len(whole) == len(set(whole)) == found("word").entries
+
+
+# -- facets -----------------------------------------------------------------------------------------------------------
+
+
+def test_pages_are_counted_and_narrowed_by_when_they_were_crawled_and_by_language(db):
+    now = timezone.now()
+    publish(
+        "primary",
+        [
+            {"title": "Old", "text": "word", "language": "en", "crawled_at": now - timedelta(days=400)},
+            {"title": "Of the year", "text": "word", "language": "en-US", "crawled_at": now - timedelta(days=200)},
+            {"title": "Of the month", "text": "word", "language": "DE", "crawled_at": now - timedelta(days=20)},
+            {"title": "Of the week", "text": "word", "crawled_at": now - timedelta(days=1)},
+        ],
+    )
+    results = found("word")
+    assert results.crawled == {"week": 1, "month": 2, "year": 3, "older": 1}
+    assert results.languages == {"en": 2, "de": 1}
+    for age, pages in results.crawled.items():
+        assert found("word", crawled=(age,)).total == pages
+    for language, pages in results.languages.items():
+        assert found("word", languages=(language,)).total == pages
+    assert titles("word", crawled=("older",)) == ["Old"]
+
+
+# -- what is kept -----------------------------------------------------------------------------------------------------
+
+
+def test_what_a_search_keeps_is_never_shown_in_another_generation(library):
+    assert titles("handover") == ["Handover", "Sitemap"]
+    PublishedInterval.objects.using("primary").filter(published_id__gt=2).update(gen_to=2)
+    LiveGeneration.objects.using("primary").update(generation=2)
+    assert titles("handover") == ["Handover"]
+    LiveGeneration.objects.using("primary").update(generation=1)
+    assert titles("handover") == ["Handover", "Sitemap"]
+
+
+@pytest.mark.sqlite
+def test_the_next_page_and_a_facet_of_a_search_ask_the_index_nothing(library):
+    found("patient")
+    with CaptureQueriesContext(connections["primary"]) as asked:
+        engine.search("patient", alias="primary", offset=1, filters=Narrow(types=(PDF,), sort="newest"))
+    assert not [
+        query for query in asked.captured_queries if "published_index" in query["sql"] and "MATCH" in query["sql"]
+    ]
+
+
+@pytest.mark.sqlite
+def test_while_an_index_is_built_anew_nothing_of_it_is_kept(library):
+    ids = list(PublishedInterval.objects.using("primary").values_list("published_id", flat=True))
+    backends.remove("primary", ids[1:])
+    assert titles("handover") == []
+    with connections["primary"].cursor() as cursor:  # another process, which cannot tell this one
+        cursor.execute("INSERT INTO published_index(rowid, title_str) VALUES (%s, 'handover')", [ids[1]])
+        cursor.execute(
+            "INSERT INTO published_facts SELECT %s, doc_id, crawl_page_type_id, host, language, folder, alike, "
+            "crawled_at FROM published_facts",
+            [ids[1]],
+        )
+    assert titles("handover") == ["Handover"]
+
+
+def test_what_is_kept_is_bounded():
+    store = kept.Kept(10)
+    for number in range(100):
+        assert store.get(("primary", number), lambda number=number: (number, 3)) == number
+    assert len(store) == 3
+    store.forget("primary")
+    assert len(store) == 0
+
+
+# -- nothing that is typed is an error --------------------------------------------------------------------------------
+
+
+def test_five_hundred_odd_texts_have_answers(library):
+    for text in odd_texts():
+        results = engine.search(text, alias="primary")
+        assert results.total >= results.entries >= len(results.hits)
+        assert results.seconds < 5, text[:80]
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(text=st.text(max_size=60) | st.lists(st.sampled_from(PIECES), max_size=5).map(" ".join))
+def test_whatever_is_typed_has_an_answer(library, text):
+    results = engine.search(text, alias="primary")
+    assert results.total == sum(results.types.values()) == sum(results.sites.values())
+
+
+@pytest.mark.parametrize("asked", ["ward", "war*", "ward -roof", "ward OR safe", "title:ward"])
+def test_of_a_word_that_most_pages_have_those_that_name_it_come_first_and_all_are_found(db, monkeypatch, asked):
+    crowd = [{"title": f"Page {n}", "text": "of a ward", "url": f"http://a.org/{n}"} for n in range(9)]
+    publish("primary", [*crowd, {"title": "The ward", "text": "of a ward", "url": "http://b.org/x"}])
+    slowly = found(asked)
+    monkeypatch.setattr(sqlite, "COMMON", 0)
+    monkeypatch.setattr(sqlite, "ENOUGH", 1)
+    kept.forget("primary")
+    quickly = found(asked)
+    assert quickly.hits[0].title == slowly.hits[0].title == "The ward"
+    assert (quickly.total, quickly.sites) == (slowly.total, slowly.sites)
+    assert {hit.url for hit in quickly.hits} == {hit.url for hit in slowly.hits}
+
+
+def test_of_a_common_word_that_no_page_names_the_best_come_first_and_only_this_generation(db, monkeypatch):
+    crowd = [{"title": f"Page {n}", "text": "of a ward and more", "url": f"http://a.org/{n}"} for n in range(9)]
+    publish("primary", [*crowd, {"title": "Last", "text": "ward ward ward", "url": "http://b.org/x"}])
+    publish("primary", [{"title": "Next", "text": "ward ward", "url": "http://c.org/x"}], generation=2)
+    monkeypatch.setattr(sqlite, "COMMON", 0)
+    monkeypatch.setattr(sqlite, "SCORED", 2)
+    kept.forget("primary")
+    results = engine.search("ward", alias="primary", generation=1)
+    assert results.hits[0].title == "Last" and results.total == 10
+    assert "Next" not in {hit.title for hit in results.hits}
+
+
+def test_pages_taken_out_between_two_looks_at_a_common_word_are_no_error(library, monkeypatch):
+    monkeypatch.setattr(sqlite, "COMMON", 0)
+    monkeypatch.setattr(sqlite.SqliteIndex, "frequency", lambda *_: 1)
+    assert titles("nobodyeversaidthis") == []

@@ -47,7 +47,9 @@ def _text(term) -> str:
         ("unknown:field", ['"unknown field"']),
         ("NEAR(a b)", ['"near a"', "b"]),
         ("a AND b", ["a", "and", "b"]),
-        ("日本", ["日本"]),
+        ("日本", ['"日 本"']),  # no spaces there: a word is a phrase
+        ("한국어", ["한국어"]),
+        ("command -e", ["command", "e"]),
         ("", []),
         ("   ", []),
         ("* - ( ) \" '", []),

@@ -9,7 +9,7 @@ def page(number: int, title: str = "", headings: str = "", url: str = "http://a.
 
 
 def order(text: str, *pages: Candidate) -> list[int]:
-    return [number for number, _ in ranked(parse(text).words, pages)]
+    return [number for number, _ in ranked(parse(text), pages)]
 
 
 def test_a_heading_that_says_it_all_comes_before_headings_that_share_it():
@@ -23,7 +23,7 @@ def test_the_address_tells_what_a_page_is_about():
 
 
 def test_a_word_few_candidates_carry_tells_more():
-    common = [page(number, title="Safety measures") for number in range(1, 6)]
+    common = [page(number, title="Measures of safety") for number in range(1, 6)]
     rare = page(9, title="Handover")
     assert order("handover safety measures", *common, rare)[0] == 9
 

@@ -64,7 +64,7 @@ def test_facets_narrow_and_chips_take_them_away(client, ids):
 
 
 def test_a_search_that_finds_nothing_offers_ways_on(client, ids):
-    text = page(client, "/search/?q=handover+unicorns&site=data.example.org")
+    text = page(client, "/search/?q=dragons+unicorns&site=data.example.org")
     assert "No page was found" in text
     assert "Search again without the filters" in text
     assert "Leave out <strong>unicorns</strong>" in text
@@ -133,7 +133,8 @@ def test_public_pages_never_ask_the_doc_library(client, ids):
 
 def test_a_search_costs_the_same_queries_for_twice_the_pages(client, db, django_assert_max_num_queries):
     publish("primary", [{"title": f"Page {n}", "text": "same words"} for n in range(40)])
-    with django_assert_max_num_queries(8, connection=connections["primary"]):
+    limits = 2 if connections["primary"].vendor == "postgresql" else 0  # it is told how long a question may take
+    with django_assert_max_num_queries(10 + limits, connection=connections["primary"]):
         page(client, "/search/?q=words")
 
 

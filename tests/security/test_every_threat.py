@@ -1,17 +1,30 @@
-"""Each threat to the interactive side has a test that a reader finds by its number."""
+"""SECURITY.md: each threat has one row, which names its defence and tests; both exist."""
 
 import re
-from pathlib import Path
 
-TESTS = Path(__file__).resolve().parents[1]
-THREATS = (*range(7, 19), 20, *range(31, 37))
+from tests.house.test_coverage import TEST, functions_of, left_over
+from tests.house.tree import BASE
+
+ROW = re.compile(r"^\| T(\d+) \| ([^|]+) \| ([^|]+) \| (.+) \|$", re.M)
+MODULE = re.compile(r"`([\w/]+\.py)`")
 
 
-def test_every_threat_has_a_test_that_names_it() -> None:
-    texts = [path.read_text() for path in TESTS.rglob("test_*.py") if path != Path(__file__)]
-    missing = []
-    for number in THREATS:
-        named = re.compile(rf"def test_t{number}_|_t{number}_|[Tt]hreats? [^\n]*\bT{number}\b")
-        if not any(named.search(text) for text in texts):
-            missing.append(f"T{number}")
-    assert missing == []
+def rows() -> list[tuple[str, str, str, str]]:
+    return ROW.findall((BASE / "SECURITY.md").read_text())
+
+
+def test_every_threat_has_exactly_one_row() -> None:
+    assert [int(number) for number, *_ in rows()] == list(range(1, 37))
+
+
+def test_every_row_names_tests_and_only_tests_that_exist() -> None:
+    for number, _, _, cell in rows():
+        tests = TEST.findall(cell)
+        assert tests, f"T{number}"
+        assert [f"{file}::{name}" for file, name in tests if name not in functions_of(file)] == []
+        assert not left_over(cell) or left_over(cell).startswith("not tested: "), f"T{number}"
+
+
+def test_every_defence_stands_where_the_table_says() -> None:
+    named = [file for _, _, defence, _ in rows() for file in MODULE.findall(defence)]
+    assert len(named) > 40 and [file for file in named if not (BASE / file).is_file()] == []

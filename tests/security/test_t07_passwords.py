@@ -28,7 +28,10 @@ from tests.access.routes import arguments, everybody, project_one, routes
 from tests.access.test_routes import browser, reachable
 from tests.crawler.conftest import crawl
 from tests.security.canary import CANARY, found_in
+from tests.sites import forms
+from tests.sites.digest import DigestDoor
 from tests.sites.graph import Page, serve
+from tests.sites.misbehaving import Site
 
 pytestmark = pytest.mark.django_db(databases=["default", "webcrawl", "primary", "backup"])
 ROLES = ("visitor", "stranger", "editor", "reader", "manager", "administrator", "superuser")
@@ -209,3 +212,29 @@ def test_t7_a_crawl_uses_it_and_leaves_no_trace(document: Document, caplog: Any)
     call_command("dumpdata", "crawler", database="webcrawl", stdout=out)
     assert Excursion.objects.get(run=run).crawled and not found_in(out.getvalue())
     assert not found_in(caplog.text)
+
+
+@pytest.mark.parametrize("kind", [AuthType.DIGEST, AuthType.FORM])
+def test_t7_neither_do_other_ways_of_signing_in_at_the_most_talkative(
+    document: Document, caplog: Any, kind: AuthType
+) -> None:
+    """Digest and forms, let in and refused, with the log at its most talkative: rows, log and faults keep nothing."""
+    door = DigestDoor(user=forms.USER, password=CANARY)
+    with caplog.at_level(logging.DEBUG), Site() as site, forms.serve(password=CANARY) as members:
+        site.pages["/"] = door
+        members.pages |= {"/m/": b"<a href=x>x</a>"}
+        start = site.url("/") if kind == AuthType.DIGEST else members.url("/m/")
+        values = {"url": start, "root": start, "depth": 2, "auth_type": kind, "login": forms.USER}
+        fields = {"sign_in_url": members.url("/login"), "sign_in_user_field": "user", "sign_in_password_field": "pass"}
+        values |= {"password": CANARY} | (fields if kind == AuthType.FORM else {})
+        services.add_crawl_point(document, values)
+        let_in = crawl(document)
+        door.password = members.password = "another one"
+        members.sessions.clear()
+        refused = crawl(document)
+        posted = [asked.body for asked in members.seen if asked.method == "POST"]
+    assert len(door.sent) >= 2 if kind == AuthType.DIGEST else len(posted) >= 2 and found_in(posted[0])
+    assert (Excursion.objects.get(run=let_in).crawled, Excursion.objects.get(run=refused).crawled) == (1, 0)
+    out = io.StringIO()
+    call_command("dumpdata", "crawler", database="webcrawl", stdout=out)
+    assert not found_in(out.getvalue()) and not found_in(caplog.text)

@@ -1,6 +1,7 @@
 """Threats T10 and T12: whatever a site says of itself is text on our pages, and no address of it runs anything.
 
-Stored copies (T11) are kept apart by headers; what a browser makes of them is seen in tests/browser.
+Stored copies (T11) are kept apart by headers; what a browser makes of all this is seen in
+tests/browser/test_hostile_site.py.
 """
 
 import re
@@ -133,4 +134,5 @@ def test_t11_a_stored_copy_is_shut_in_whatever_it_calls_itself(hostile: Any, kin
         assert "sandbox" in policy and "default-src 'none'" in policy and "allow-" not in policy, (name, policy)
         assert "script-src" not in policy and response["X-Content-Type-Options"] == "nosniff"
         assert response["Referrer-Policy"] == "no-referrer"
+        assert response["Cross-Origin-Resource-Policy"] == "same-origin"
         assert response["Content-Type"].split(";")[0] in ("text/html", "text/plain"), (name, response["Content-Type"])

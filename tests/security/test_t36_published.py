@@ -14,7 +14,7 @@ pytestmark = pytest.mark.django_db(databases=["default", "webcrawl", "primary", 
 SECRETS = ("swordfish", "internal-note", "hidden-login", "secret-exclude", "no-answer.html", "Draft document")
 ALLOWED = {
     "crawl_page_type", "published_version", "published_meta", "published_interval", "published_document",
-    "live_generation", "doc_crawl_page", "crawl_page_meta", "django_migrations",
+    "live_generation", "lexicon", "lexicon_state", "doc_crawl_page", "crawl_page_meta", "django_migrations",
 }  # fmt: skip
 
 

@@ -1,5 +1,7 @@
 """Charsets: byte order mark, header, meta tag, guess."""
 
+import time
+
 import pytest
 
 from crawler.extract.charset import as_utf8, detect, query_bytes
@@ -52,3 +54,11 @@ def test_charsets_of_html5lib() -> None:
             right += detect(data) == encoding_of(expected)
     assert judged == 82
     assert right >= 79
+
+
+def test_a_page_that_begins_with_very_many_empty_lines_is_read_at_once() -> None:
+    page = b"\n" * 30_000 + b"<!doctype html>" + b" " * 30_000 + b"<html><head><title>x</title><meta charset=koi8-r>"
+    begun = time.process_time()
+    detect(page)
+    assert time.process_time() - begun < 0.5
+    assert detect(b'\n\n<!DOCTYPE html>\n<html lang="de" >\n<head>\n<meta charset="koi8-r" />') == "koi8-r"

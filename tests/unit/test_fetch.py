@@ -110,15 +110,15 @@ def test_many_at_once_come_out_each_with_its_own_body(site: Site) -> None:
 
 
 def test_waiting_ends_when_something_is_ready_or_the_time_is_over(site: Site) -> None:
-    site.pages["/slow"] = drip(HEAD + b"\r\n", b"x", 0.2, 3)
+    site.pages["/slow"] = drip(HEAD + b"\r\n", b"x", 0.5, 4)
     fetcher = Fetcher(8)
     started = time.monotonic()
     assert fetcher.wait(0.05) == []
     fetcher.start(request(site.url("/slow")))
     assert fetcher.wait(0.1) == []
-    assert time.monotonic() - started < 0.5
-    assert len(fetcher.wait(10)) == 1
-    assert time.monotonic() - started < 3
+    assert time.monotonic() - started < 2  # the two waits are over, the answer is not there yet
+    assert len(fetcher.wait(30)) == 1
+    assert time.monotonic() - started < 20
     fetcher.close()
 
 
@@ -247,10 +247,11 @@ def test_nothing_of_the_environment_is_trusted(site: Site, monkeypatch: pytest.M
     assert fetch(site.url("/")).body == b"x"
 
 
-def test_redirects_are_handed_back_not_followed(site: Site) -> None:
-    site.pages["/"] = redirect("file:///etc/passwd")
+@pytest.mark.parametrize("place", ["/there", "file:///etc/passwd"])
+def test_redirects_are_handed_back_not_followed(site: Site, place: str) -> None:
+    site.pages |= {"/": redirect(place), "/there": page("x")}
     answer = fetch(site.url("/"))
-    assert (answer.status, answer.header("location"), len(site.log)) == (302, "file:///etc/passwd", 1)
+    assert (answer.status, answer.header("location"), len(site.log)) == (302, place, 1)
 
 
 def test_basic_credentials_are_sent_as_utf_8(site: Site) -> None:
@@ -306,7 +307,7 @@ def test_a_server_that_drips_is_too_slow(site: Site, monkeypatch: pytest.MonkeyP
     site.pages["/"] = drip(head, b"x", 0.2)
     started = time.monotonic()
     assert fetch(site.url("/")).reason == "too_slow"
-    assert time.monotonic() - started < 5
+    assert time.monotonic() - started < 15
 
 
 def test_a_page_that_never_ends_runs_into_the_deadline(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -314,7 +315,7 @@ def test_a_page_that_never_ends_runs_into_the_deadline(site: Site, monkeypatch: 
     site.pages["/"] = drip(HEAD + b"\r\n", b"x" * 2_000, 0.1)
     started = time.monotonic()
     assert fetch(site.url("/")).reason == "timeout"
-    assert time.monotonic() - started < 2
+    assert time.monotonic() - started < 10
 
 
 # -- TLS --------------------------------------------------------------------------------------------------------

@@ -1,6 +1,8 @@
 """Whatever a site says, it writes no line of its own into a log and moves no cursor (threat T27)."""
 
+import base64
 import io
+import json
 import logging
 import logging.config
 import re
@@ -8,11 +10,13 @@ from collections.abc import Iterator
 
 import pytest
 from django.conf import settings
+from django.test import Client
 
-from clearinghouse.logs import escaped
+from clearinghouse.logs import OneObject, about, escaped
 from crawler.models import LedgerEntry, Run
 from crawler.reading import Reader
 from tests.crawler.conftest import crawl, make_document
+from tests.security.canary import CANARY, found_in
 from tests.sites.misbehaving import Site, page
 
 FORGED = "x\r\n2026-11-18 10:00:00,000 ERROR   root: forged\x1b[31m\x07\x9b2J\u202e\x00"
@@ -71,3 +75,72 @@ def test_odd_signs_are_written_out(odd: str) -> None:
 def test_what_people_write_stays_as_it_is() -> None:
     words = "Größe, 中文, Ελλάδα – 'quoted' \\ %s {}"
     assert escaped(words) == words
+
+
+# -- CLEARINGHOUSE_LOG_FORMAT=json --------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def objects() -> Iterator[io.StringIO]:
+    """A logger that writes JSON, on a stream of ours."""
+    stream = io.StringIO()
+    handler = logging.StreamHandler(stream)
+    handler.setFormatter(OneObject())
+    logger = logging.getLogger("crawler.json")
+    logger.addHandler(handler)
+    yield stream
+    logger.removeHandler(handler)
+
+
+def test_a_line_is_one_object_with_what_it_is_about(objects: io.StringIO) -> None:
+    with about(run=7), about(request="3f2a"):
+        logging.getLogger("crawler.json").warning("A site said %s", FORGED)
+    logging.getLogger("crawler.json").warning("Later")
+    first, second = map(json.loads, objects.getvalue().splitlines())
+    assert (first["level"], first["logger"], first["run"], first["request"]) == ("WARNING", "crawler.json", 7, "3f2a")
+    assert first["message"] == f"A site said {FORGED}" and first["time"].endswith("+00:00")
+    assert "run" not in second
+    assert ATTACK.findall(objects.getvalue()) == [] and objects.getvalue().isascii()
+
+
+def test_a_traceback_is_part_of_its_object(objects: io.StringIO) -> None:
+    try:
+        raise ValueError(FORGED)
+    except ValueError:
+        logging.getLogger("crawler.json").exception("It failed")
+    [told] = map(json.loads, objects.getvalue().splitlines())
+    assert told["trace"].startswith("Traceback") and "test_logs.py" in told["trace"]
+
+
+@pytest.mark.parametrize(
+    "spelled",
+    [
+        "https://reader:{}@quality.example.gov/",
+        "password={}",
+        "token: '{}'",
+        '{{"api_key": "{}"}}',
+        "Authorization: Bearer {}",
+        "Authorization: Basic {}",
+    ],
+)
+def test_neither_form_of_the_log_tells_a_password_or_a_key(
+    spelled: str, log: io.StringIO, objects: io.StringIO
+) -> None:
+    secret = CANARY if "Authorization" not in spelled else base64.b64encode(CANARY.encode()).decode()
+    for name in ("crawler.x", "crawler.json"):
+        logging.getLogger(name).error("It said " + spelled.format(secret))
+    assert log.getvalue() and objects.getvalue()
+    assert found_in(log.getvalue() + objects.getvalue()) == []
+
+
+def test_an_answer_names_the_request_as_the_log_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = Client().get("/healthz")["X-Request-Id"]
+    assert re.fullmatch(r"[0-9a-f]{16}", made)
+    given = {"X-Request-Id": "from-the-proxy-1"}
+    assert Client().get("/healthz", headers=given)["X-Request-Id"] != "from-the-proxy-1"
+    monkeypatch.setenv("CLEARINGHOUSE_BEHIND_PROXY", "1")
+    assert Client().get("/healthz", headers=given)["X-Request-Id"] == "from-the-proxy-1"
+    assert Client().get("/healthz", headers={"X-Request-Id": 'x" forged'})["X-Request-Id"] != 'x" forged'
+    monkeypatch.setenv("CLEARINGHOUSE_BEHIND_PROXY", "10.0.0.5")
+    assert Client(REMOTE_ADDR="10.0.0.5").get("/healthz", headers=given)["X-Request-Id"] == "from-the-proxy-1"
+    assert Client().get("/healthz", headers=given)["X-Request-Id"] != "from-the-proxy-1"

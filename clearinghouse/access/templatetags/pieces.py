@@ -137,7 +137,7 @@ def short_root(root: str, url: str) -> SafeString:
         root,
         root,
         "nowrap" if len(root) - length <= SHORT else "url",
-        _breakable(root[length:] or "/"),
+        _SLASH + _breakable(root[length + 1 :]),  # its leading slash stands alone at no end of a line
         _breakable(root),
     )
 

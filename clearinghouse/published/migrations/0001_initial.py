@@ -47,6 +47,10 @@ class Migration(migrations.Migration):
                 ('owner', models.BigIntegerField(null=True)),
                 ('deadline', models.DateTimeField(null=True)),
                 ('changed_at', models.DateTimeField(null=True)),
+                ('told', models.CharField(default='', max_length=12)),
+                ('told_at', models.DateTimeField(null=True)),
+                ('telling_until', models.DateTimeField(null=True)),
+                ('trouble', models.TextField(default='')),
             ],
             options={
                 'db_table': 'public_switch',
@@ -120,7 +124,30 @@ class Migration(migrations.Migration):
             ],
             options={
                 'db_table': 'published_version',
-                'indexes': [models.Index(fields=['doc_id', 'url_key'], name='published_version_page')],
+                'indexes': [models.Index(fields=['doc_id', 'url_key'], name='published_version_page'), models.Index(fields=['page_id'], name='published_version_page_id')],
+            },
+        ),
+        migrations.CreateModel(
+            name='LexiconWord',
+            fields=[
+                ('id', models.AutoField(db_column='word_id', primary_key=True, serialize=False)),
+                ('word', clearinghouse.columns.ExactCharField(max_length=64, unique=True)),
+                ('pages', models.IntegerField(default=0)),
+            ],
+            options={
+                'db_table': 'lexicon',
+            },
+        ),
+        migrations.CreateModel(
+            name='LexiconState',
+            fields=[
+                ('id', models.SmallIntegerField(default=1, primary_key=True, serialize=False)),
+                ('generation', models.IntegerField(default=0)),
+                ('goal', models.IntegerField(null=True)),
+                ('done_to', models.BigIntegerField(default=0)),
+            ],
+            options={
+                'db_table': 'lexicon_state',
             },
         ),
     ]

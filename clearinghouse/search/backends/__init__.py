@@ -1,22 +1,24 @@
 """Owns: the choice of adapter for a target. Does not: hold SQL. Called by: the engine and crawler.propagation.
 
-The DBMS's own full text search stands behind one interface (base.Backend); SQLite and PostgreSQL are here.
+The DBMS's own full text search stands behind one interface (base.Backend); SQLite and PostgreSQL are proved here,
+SQL Server is compiled only.
 """
 
 from django.db import connections
 
-from .base import Backend, Found, Scope
+from .base import Backend
+from .mssql import MssqlIndex
 from .postgres import PostgresIndex
 from .sqlite import SqliteIndex
 
-__all__ = ["Backend", "Found", "Scope", "UnknownServer", "add", "backend", "ensure", "remove"]
+__all__ = ["Backend", "UnknownServer", "add", "backend", "ensure", "remove"]
 
 
 class UnknownServer(Exception):
     """This kind of database server has no full text adapter."""
 
 
-_ADAPTERS: dict[str, type[Backend]] = {"sqlite": SqliteIndex, "postgresql": PostgresIndex}
+_ADAPTERS: dict[str, type[Backend]] = {"sqlite": SqliteIndex, "postgresql": PostgresIndex, "microsoft": MssqlIndex}
 
 
 def backend(alias: str) -> Backend:

@@ -1,113 +1,169 @@
 """Owns: what every full text adapter can do, and the part of the SQL that is the same everywhere.
 
-The index holds versions, keyed by published_id; which of them a reader sees is decided by joining the intervals
-of the generation asked for. Does not: parse queries. Called by: the adapters.
+The index holds versions, keyed by published_id; beside it stands `published_facts`, one narrow row a page with what
+results are narrowed, counted and folded by. Which versions a reader sees is decided by the intervals of the
+generation asked for. Does not: parse queries, decide an order. Called by: the adapters.
 """
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from datetime import date
+from dataclasses import dataclass
+from operator import itemgetter
 from typing import Any
 
 from django.db import connections
 
-from clearinghouse.search.query import Query
+from clearinghouse.search import kept
+from clearinghouse.search.likeness import ALONE, folder_of, language_of, likeness
+from clearinghouse.search.query import Groups, Query
 
 # How much a word counts where it stands: title, headings, metas, anchor texts, body.
 WEIGHTS = (10.0, 4.0, 3.0, 5.0, 1.0)
 COLUMNS = ("title_str", "headings", "metas", "anchors", "text")
-SORTS = {"newest": "v.crawled_at DESC, v.published_id", "title": "v.title_str, v.published_id"}
+FACTS = ("published_id", "doc_id", "crawl_page_type_id", "host", "language", "folder", "alike", "crawled_at")
+_CREATE = (
+    "CREATE TABLE IF NOT EXISTS published_facts (published_id {number} PRIMARY KEY, doc_id {number} NOT NULL, "
+    "crawl_page_type_id integer NOT NULL, host {text} NOT NULL, language {text} NOT NULL, folder {text} NOT NULL, "
+    "alike {number} NOT NULL, crawled_at {moment} NOT NULL)"
+)
 
-Parts = list[tuple[str, list[Any]]]  # conditions and their parameters
+
+_SCORE_OF = itemgetter(1)
 
 
 @dataclass(frozen=True, slots=True)
-class Scope:
-    """Which published pages are looked at."""
+class Matches:
+    """Versions by published_id: the best, with the index's score, best first; behind them all that match, by id.
 
-    generation: int
-    doc_ids: frozenset[int] | None = None  # None: all
-    sites: tuple[str, ...] = ()
-    types: tuple[int, ...] = ()
-    after: date | None = None
-    before: date | None = None
-    published_ids: tuple[int, ...] | None = None
+    `others` may be empty: then the best are all there are.
+    """
 
-
-@dataclass(slots=True)
-class Found:
-    """The pages of one page of results, best first, and the counts over all."""
-
-    ids: list[tuple[int, float]] = field(default_factory=list)
-    groups: list[tuple[int, int, str, int]] = field(default_factory=list)  # document, type, site, pages
+    best: Sequence[tuple[int, float]]
+    others: Sequence[int] = ()
 
 
 class Backend(ABC):
     """Full text over published_version of one target."""
 
+    TYPES = {"number": "integer", "text": "text", "moment": "datetime"}
+    FIRST = "LIMIT %s"  # behind ORDER BY: so many rows, no more
+
     def __init__(self, alias: str) -> None:
         self.alias = alias
         self.connection = connections[alias]
 
-    @abstractmethod
     def ensure(self) -> None:
         """Creates what the index needs; safe to repeat."""
+        with self.connection.cursor() as cursor:
+            cursor.execute(_CREATE.format(**self.TYPES))
+        self._ensure()
+
+    def add(self, published_ids: Sequence[int]) -> int:
+        """Indexes these pages (those not indexed yet); how many were."""
+        kept.forget(self.alias)
+        self._add_facts(published_ids)
+        return self._add(published_ids)
+
+    def remove(self, published_ids: Sequence[int]) -> None:
+        """Takes these pages out; their rows must still be there."""
+        kept.forget(self.alias)
+        self._remove(published_ids)
+        sql = f"DELETE FROM published_facts WHERE published_id IN ({marks(published_ids)})"  # noqa: S608
+        self._execute(sql, published_ids)
 
     @abstractmethod
     def exists(self) -> bool:
         """Whether the index is there."""
 
     @abstractmethod
-    def add(self, published_ids: Sequence[int]) -> int:
-        """Indexes these pages (those not indexed yet); how many were."""
-
-    @abstractmethod
-    def remove(self, published_ids: Sequence[int]) -> None:
-        """Takes these pages out; their rows must still be there."""
-
-    @abstractmethod
     def missing(self, generation: int) -> list[int]:
         """The pages of a generation that are not in the index."""
 
-    @abstractmethod
-    def _match(self, query: Query) -> tuple[str, str, str, Parts]:
-        """Of the words: the score (higher is better), its FROM, how it is joined, the conditions."""
+    def settled(self) -> bool:
+        """Whether what was added can be found already; false only where the server indexes on its own time."""
+        return True
 
-    def find(self, query: Query, scope: Scope, *, sort: str = "best", limit: int = 10, offset: int = 0) -> Found:
-        """One page of results and the counts of the facets."""
-        score, source, parts = self._source(query, scope)
-        where = " AND ".join(part for part, _ in parts)
-        values = [value for _, part_values in parts for value in part_values]
-        groups = self._rows(
-            f"SELECT v.doc_id, v.crawl_page_type_id, v.host, COUNT(*) FROM {source} WHERE {where} "  # noqa: S608
-            "GROUP BY v.doc_id, v.crawl_page_type_id, v.host",
-            values,
-        )
-        order = SORTS.get(sort, "score DESC, v.published_id")
-        ids = self._rows(
-            f"SELECT v.published_id, {score} AS score FROM {source} WHERE {where} "  # noqa: S608
-            f"ORDER BY {order} LIMIT %s OFFSET %s",
-            [*values, limit, offset],
-        )
-        return Found(ids=[(row[0], float(row[1])) for row in ids], groups=[tuple(row) for row in groups])
+    @abstractmethod
+    def _ensure(self) -> None: ...
+
+    @abstractmethod
+    def _add(self, published_ids: Sequence[int]) -> int: ...
+
+    @abstractmethod
+    def _remove(self, published_ids: Sequence[int]) -> None: ...
+
+    @abstractmethod
+    def _match(self, query: Query) -> tuple[str, str, str, str, list[Any]]:
+        """Of the groups of a query: the key, the score (higher is better), the FROM, the condition, its values."""
+
+    def matches(self, query: Query) -> Matches:
+        """Every version with these words, whatever the generation."""
+        key, score, source, condition, values = self._match(query)
+        rows = self._rows(f"SELECT {key}, {score} FROM {source} WHERE {condition} ORDER BY {key}", values)  # noqa: S608
+        return Matches(sorted(rows, key=_SCORE_OF, reverse=True))  # equal ones in order of their ids
+
+    def having(self, groups: Groups) -> set[int]:
+        """Every version with one of these groups, unscored."""
+        key, _, source, condition, values = self._match(Query(groups=(tuple(t for g in groups for t in g),)))
+        return {row[0] for row in self._rows(f"SELECT {key} FROM {source} WHERE {condition}", values)}  # noqa: S608
+
+    def frequency(self, group: Groups) -> int:
+        """How many versions match all these groups."""
+        _, _, source, condition, values = self._match(Query(groups=group))
+        return int(self._rows(f"SELECT COUNT(*) FROM {source} WHERE {condition}", values)[0][0])  # noqa: S608
 
     def finds(self, query: Query, generation: int, published_id: int) -> bool:
         """Whether this page is among the results: the sample queries of a propagation ask this."""
-        _, source, parts = self._source(query, Scope(generation, published_ids=(published_id,)))
-        where = " AND ".join(part for part, _ in parts)
-        values = [value for _, part_values in parts for value in part_values]
-        return bool(self._rows(f"SELECT 1 FROM {source} WHERE {where}", values))  # noqa: S608
+        key, _, source, condition, values = self._match(query)
+        sql = (
+            f"SELECT 1 FROM {source} JOIN published_interval i ON i.published_id = {key} WHERE {condition} "  # noqa: S608
+            "AND i.gen_from <= %s AND i.gen_to > %s AND i.published_id = %s"
+        )
+        return bool(self._rows(sql, [*values, generation, generation, published_id]))
 
-    def _source(self, query: Query, scope: Scope) -> tuple[str, str, Parts]:
-        score, source, join, matches = self._match(query)
-        tables = "published_interval i JOIN published_version v ON v.published_id = i.published_id"
-        if source:
-            tables = (
-                f"{source} JOIN published_interval i ON i.published_id = {join} "
-                "JOIN published_version v ON v.published_id = i.published_id"
-            )
-        return score, tables, [*matches, *_conditions(scope)]
+    def holding(self, query: Query, *, after: int, limit: int) -> list[int]:
+        """The next versions behind `after` that match, in order, whatever their generation: for the word index."""
+        key, _, source, condition, values = self._match(query)
+        sql = f"SELECT {key} FROM {source} WHERE {condition} AND {key} > %s ORDER BY {key} {self.FIRST}"  # noqa: S608
+        return [row[0] for row in self._rows(sql, [*values, after, limit])]
+
+    def facts(self, generation: int) -> list[Any]:
+        """What is known of every page of a generation, in the order of FACTS."""
+        names = ", ".join(f"f.{name}" for name in FACTS)
+        sql = (
+            f"SELECT {names} FROM published_interval i JOIN published_facts f ON f.published_id = i.published_id "  # noqa: S608
+            "WHERE i.gen_from <= %s AND i.gen_to > %s ORDER BY f.published_id"
+        )
+        return self._rows(sql, [generation, generation])
+
+    def alike(self, generation: int, published_id: int) -> list[int]:
+        """The other pages of a generation that results fold together with this one."""
+        sql = (
+            "SELECT f.published_id FROM published_facts me JOIN published_facts f ON f.alike = me.alike "
+            "JOIN published_interval i ON i.published_id = f.published_id WHERE me.published_id = %s "
+            "AND me.alike <> %s AND f.published_id <> me.published_id AND i.gen_from <= %s AND i.gen_to > %s "
+            "ORDER BY f.published_id"
+        )
+        return [row[0] for row in self._rows(sql, [published_id, ALONE, generation, generation])]
+
+    def _add_facts(self, published_ids: Sequence[int]) -> None:
+        if not published_ids:
+            return
+        sql = (
+            "SELECT v.published_id, v.doc_id, v.crawl_page_type_id, v.host, v.language, v.crawled_at, "  # noqa: S608
+            "v.crawl_page_url, v.title_str, v.text FROM published_version v "
+            f"WHERE v.published_id IN ({marks(published_ids)}) "
+            "AND NOT EXISTS (SELECT 1 FROM published_facts f WHERE f.published_id = v.published_id)"
+        )
+        insert = f"INSERT INTO published_facts ({', '.join(FACTS)}) VALUES ({marks(FACTS)})"  # noqa: S608
+        rows = [_facts_of(row) for row in self._rows(sql, published_ids)]
+        with self.connection.cursor() as cursor:
+            cursor.executemany(insert, rows)
+
+    def _execute(self, sql: str, values: Sequence[Any] = ()) -> int:
+        with self.connection.cursor() as cursor:
+            cursor.execute(sql, list(values))
+            return int(cursor.rowcount)
 
     def _rows(self, sql: str, values: Sequence[Any] = ()) -> list[Any]:
         with self.connection.cursor() as cursor:
@@ -115,28 +171,11 @@ class Backend(ABC):
             return list(cursor.fetchall())
 
 
-def _conditions(scope: Scope) -> Parts:
-    parts: Parts = [("i.gen_from <= %s AND i.gen_to > %s", [scope.generation, scope.generation])]
-    if scope.published_ids is not None:
-        parts.append((_any_of("i.published_id", len(scope.published_ids)), list(scope.published_ids)))
-    if scope.doc_ids is not None:
-        parts.append((_any_of("i.doc_id", len(scope.doc_ids)), sorted(scope.doc_ids)))
-    if scope.types:
-        parts.append((_any_of("v.crawl_page_type_id", len(scope.types)), list(scope.types)))
-    if scope.sites:
-        host = "(v.host = %s OR v.host LIKE %s ESCAPE '!')"
-        values = [item for site in scope.sites for item in (site, "%." + _literal(site))]
-        parts.append((f"({' OR '.join([host] * len(scope.sites))})", values))
-    if scope.after:
-        parts.append(("v.crawled_at >= %s", [scope.after.isoformat()]))
-    if scope.before:
-        parts.append(("v.crawled_at < %s", [scope.before.isoformat()]))
-    return parts
+def _facts_of(row: Sequence[Any]) -> tuple[Any, ...]:
+    published_id, doc_id, type_id, host, language, crawled_at, url, title, text = row
+    alike = likeness(title, text)
+    return published_id, doc_id, type_id, host, language_of(language), folder_of(url), alike, crawled_at
 
 
-def _literal(text: str) -> str:
-    return text.replace("!", "!!").replace("%", "!%").replace("_", "!_")
-
-
-def _any_of(column: str, count: int) -> str:
-    return f"{column} IN ({', '.join(['%s'] * count)})" if count else "1 = 0"
+def marks(values: Sequence[Any]) -> str:
+    return ", ".join(["%s"] * len(values)) or "NULL"

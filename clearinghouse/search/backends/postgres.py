@@ -7,15 +7,15 @@ here, in both directions. Called by: backends.backend().
 from collections.abc import Sequence
 from typing import Any
 
-from clearinghouse.search.query import Query, Term
+from clearinghouse.search.query import Groups, Query, Term
 from clearinghouse.search.words import words_of
 
-from .base import COLUMNS, Backend, Parts
+from .base import COLUMNS, Backend
 
 # The weights of rank classes D, C, B, A. Title is A, anchors B, headings and metas C, body D.
 _CLASSES = {"title_str": "A", "anchors": "B", "headings": "C", "metas": "C", "text": "D"}
 MAX_VECTOR_BYTES = 1_000_000  # PostgreSQL refuses a tsvector above 1 MB
-_RANK = "ts_rank('{0.1, 0.35, 0.5, 1.0}', published_index.words, q.asked, 1)"
+_RANK = "ts_rank('{{0.1, 0.35, 0.5, 1.0}}', published_index.words, {}, 1)"
 _CONFIG = "clearinghouse_english"
 
 # English stems without the stopwords of the server's own configuration: "to be or not to be" can be found.
@@ -27,7 +27,9 @@ _SETUP = (
 
 
 class PostgresIndex(Backend):
-    def ensure(self) -> None:
+    TYPES = {"number": "bigint", "text": "text", "moment": "timestamptz"}
+
+    def _ensure(self) -> None:
         with self.connection.cursor() as cursor:
             cursor.execute("SELECT 1 FROM pg_ts_config WHERE cfgname = %s", [_CONFIG])
             if cursor.fetchone() is None:
@@ -42,7 +44,7 @@ class PostgresIndex(Backend):
     def exists(self) -> bool:
         return bool(self._rows("SELECT 1 FROM pg_class WHERE relname = 'published_index'"))
 
-    def add(self, published_ids: Sequence[int]) -> int:
+    def _add(self, published_ids: Sequence[int]) -> int:
         rows = self._rows(
             f"SELECT v.published_id, {', '.join('v.' + name for name in COLUMNS)} "  # noqa: S608
             "FROM published_version v WHERE v.published_id = ANY(%s) "
@@ -53,7 +55,7 @@ class PostgresIndex(Backend):
             cursor.executemany(_INSERT, [_prepared(row) for row in rows])
         return len(rows)
 
-    def remove(self, published_ids: Sequence[int]) -> None:
+    def _remove(self, published_ids: Sequence[int]) -> None:
         with self.connection.cursor() as cursor:
             cursor.execute("DELETE FROM published_index WHERE published_id = ANY(%s)", [list(published_ids)])
 
@@ -66,15 +68,25 @@ class PostgresIndex(Backend):
         )
         return [row[0] for row in rows]
 
-    def _match(self, query: Query) -> tuple[str, str, str, Parts]:
-        wanted = " & ".join(f"({' | '.join(_words(term) for term in group)})" for group in query.groups)
-        for term in query.without:
-            wanted = " & ".join(part for part in (wanted, f"!({_words(term)})") if part)
-        if not wanted:
-            return "0", "", "", []
-        # The one parameter stands in the source; the condition comes first, so that it is bound in its place.
-        source = f"published_index CROSS JOIN (SELECT to_tsquery('{_CONFIG}', %s) AS asked) AS q"
-        return _RANK, source, "published_index.published_id", [("published_index.words @@ q.asked", [wanted])]
+    def _match(self, query: Query) -> tuple[str, str, str, str, list[Any]]:
+        wanted, rank, values = _all(query.groups), "q.asked", []
+        source = f"published_index CROSS JOIN (SELECT to_tsquery('{_CONFIG}', %s) AS asked"
+        if query.choices:
+            # Any word counts for the score; which pages are meant is another question to the same index.
+            source += f", to_tsquery('{_CONFIG}', %s) AS counted"
+            wanted, rank = " | ".join(f"({_all(groups)})" for groups in query.choices), "q.counted"
+            values = [" | ".join(_group(group) for group in query.groups)]
+        # The parameters stand in the source, before those of any condition.
+        condition = "published_index.words @@ q.asked"
+        return "published_index.published_id", _RANK.format(rank), f"{source}) AS q", condition, [wanted, *values]
+
+
+def _all(groups: Groups) -> str:
+    return " & ".join(_group(group) for group in groups)
+
+
+def _group(terms: tuple[Term, ...]) -> str:
+    return f"({' | '.join(_words(term) for term in terms)})"
 
 
 def _vector(name: str) -> str:

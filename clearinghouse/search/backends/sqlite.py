@@ -1,51 +1,59 @@
 """Owns: full text on SQLite: one FTS5 table with external content over published_version.
 
-Does not: store text (the words are read from published_version). Called by: backends.backend().
+Does not: store text (the words are read from published_version, folded as queries are). Called by:
+backends.backend().
 """
 
+from array import array
 from collections.abc import Sequence
+from typing import Any
 
-from clearinghouse.search.query import Query, Term
+from clearinghouse.search.query import Groups, Query, Term
+from clearinghouse.search.words import for_index
 
-from .base import COLUMNS, WEIGHTS, Backend, Parts
+from .base import COLUMNS, WEIGHTS, Backend, Matches, marks
 
 TOKENIZER = "porter unicode61 remove_diacritics 2"
+COMMON, ENOUGH = 1500, 60  # pages with a word; of them, pages that name it (as many as are ranked)
+SCORED = 1000  # of the pages with a common word
 _NAMES = ", ".join(COLUMNS)
+_NAMED = "title_str headings anchors"
+_FOLDED = ", ".join(f"for_index({name})" for name in COLUMNS)
 _SCORE = f"-bm25(published_index, {', '.join(str(weight) for weight in WEIGHTS)})"
 
 
 class SqliteIndex(Backend):
-    def ensure(self) -> None:
-        with self.connection.cursor() as cursor:
-            cursor.execute(
-                f"CREATE VIRTUAL TABLE IF NOT EXISTS published_index USING fts5({_NAMES}, "
-                f"content='published_version', content_rowid='published_id', tokenize='{TOKENIZER}')"
-            )
+    def _ensure(self) -> None:
+        self._execute(
+            f"CREATE VIRTUAL TABLE IF NOT EXISTS published_index USING fts5({_NAMES}, "
+            f"content='published_version', content_rowid='published_id', tokenize='{TOKENIZER}')"
+        )
 
     def exists(self) -> bool:
         return bool(self._rows("SELECT 1 FROM sqlite_master WHERE name = 'published_index'"))
 
-    def add(self, published_ids: Sequence[int]) -> int:
+    def _add(self, published_ids: Sequence[int]) -> int:
         # docsize has one row per indexed page: adding a page twice would count its words twice.
-        marks = ", ".join(["%s"] * len(published_ids))
-        with self.connection.cursor() as cursor:
-            cursor.execute(
-                f"INSERT INTO published_index(rowid, {_NAMES}) SELECT published_id, {_NAMES} "  # noqa: S608
-                f"FROM published_version WHERE published_id IN ({marks}) "
-                "AND published_id NOT IN (SELECT id FROM published_index_docsize)",
-                list(published_ids),
-            )
-            return int(cursor.rowcount)
+        return self._write(
+            f"INSERT INTO published_index(rowid, {_NAMES}) SELECT published_id, {_FOLDED} "  # noqa: S608
+            f"FROM published_version WHERE published_id IN ({marks(published_ids)}) "
+            "AND published_id NOT IN (SELECT id FROM published_index_docsize)",
+            published_ids,
+        )
 
-    def remove(self, published_ids: Sequence[int]) -> None:
-        marks = ", ".join(["%s"] * len(published_ids))
-        with self.connection.cursor() as cursor:
-            cursor.execute(
-                f"INSERT INTO published_index(published_index, rowid, {_NAMES}) "  # noqa: S608
-                f"SELECT 'delete', published_id, {_NAMES} FROM published_version WHERE published_id IN ({marks}) "
-                "AND published_id IN (SELECT id FROM published_index_docsize)",
-                list(published_ids),
-            )
+    def _remove(self, published_ids: Sequence[int]) -> None:
+        self._write(
+            f"INSERT INTO published_index(published_index, rowid, {_NAMES}) "  # noqa: S608
+            f"SELECT 'delete', published_id, {_FOLDED} FROM published_version "
+            f"WHERE published_id IN ({marks(published_ids)}) "
+            "AND published_id IN (SELECT id FROM published_index_docsize)",
+            published_ids,
+        )
+
+    def _write(self, sql: str, published_ids: Sequence[int]) -> int:
+        self.connection.ensure_connection()
+        self.connection.connection.create_function("for_index", 1, for_index, deterministic=True)
+        return self._execute(sql, published_ids)
 
     def missing(self, generation: int) -> list[int]:
         rows = self._rows(
@@ -56,15 +64,41 @@ class SqliteIndex(Backend):
         )
         return [row[0] for row in rows]
 
-    def _match(self, query: Query) -> tuple[str, str, str, Parts]:
-        without = " OR ".join(_quoted(term) for term in query.without)
-        if not query.groups:
-            outside = "v.published_id NOT IN (SELECT rowid FROM published_index WHERE published_index MATCH %s)"
-            return "0", "", "", [(outside, [without])] if without else []
-        wanted = " AND ".join(f"({' OR '.join(_quoted(term) for term in group)})" for group in query.groups)
-        if without:
-            wanted = f"({wanted}) NOT ({without})"
-        return _SCORE, "published_index", "published_index.rowid", [("published_index MATCH %s", [wanted])]
+    def matches(self, query: Query) -> Matches:
+        """Of words that very many pages have, only the best pages carry a score: walking all of them, each with its
+        score, through Python takes twice as long as finding and scoring them."""
+        if query.choices or not query.groups or self.frequency(query.groups) <= COMMON:
+            return super().matches(query)
+        wanted = _all(query.groups)
+        best = self._scored(f"{{{_NAMED}}} : ({wanted})")
+        if len(best) < ENOUGH:
+            best = self._scored(wanted)
+        sql = "SELECT GROUP_CONCAT(rowid) FROM published_index WHERE published_index MATCH %s"
+        others = self._rows(sql, [wanted])[0][0] or "0"  # no page has the number 0: all were taken out meanwhile
+        return Matches(best, array("q", map(int, others.split(","))))
+
+    def _scored(self, wanted: str) -> list[tuple[int, float]]:
+        sql = f"SELECT rowid, {_SCORE} AS score FROM published_index WHERE published_index MATCH %s "  # noqa: S608
+        return self._rows(f"{sql} ORDER BY score DESC, rowid LIMIT {SCORED}", [wanted])
+
+    def _match(self, query: Query) -> tuple[str, str, str, str, list[Any]]:
+        condition, values = "published_index MATCH %s", [_all(query.groups)]
+        if query.choices:
+            # One word is enough for the score; which pages are meant is another question to the same index.
+            chosen = " OR ".join(f"({_all(groups)})" for groups in query.choices)
+            condition += (
+                " AND published_index.rowid IN (SELECT rowid FROM published_index WHERE published_index MATCH %s)"
+            )
+            values = [" OR ".join(_group(group) for group in query.groups), chosen]
+        return "published_index.rowid", _SCORE, "published_index", condition, values
+
+
+def _all(groups: Groups) -> str:
+    return " AND ".join(_group(group) for group in groups)
+
+
+def _group(terms: tuple[Term, ...]) -> str:
+    return f"({' OR '.join(_quoted(term) for term in terms)})"
 
 
 def _quoted(term: Term) -> str:

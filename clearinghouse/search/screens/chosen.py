@@ -3,14 +3,17 @@
 Called by: the views. Unknown names and values in an address are ignored: a public page never fails on them.
 """
 
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from django.http import QueryDict
 from django.utils.http import urlencode
+from django.utils.translation import get_language_info
 
 from clearinghouse.published.types import PAGE_TYPES
 from clearinghouse.search.engine import Narrow, Results
+from clearinghouse.search.facts import MONTH, OLDER, WEEK, YEAR
 from clearinghouse.search.query import TYPE_WORDS
 
 TYPES = {
@@ -21,7 +24,10 @@ SORTS = {"best": "Best match", "newest": "Newest", "title": "Title"}
 PER_PAGE = 10
 LAST_PAGE = 100
 SHOWN = 6  # values of a facet before "more"
-_FACETS = ("project", "document", "type", "site")
+SHOWN_MORE = 100
+CRAWLED = {WEEK: "Last week", MONTH: "Last month", YEAR: "Last year", OLDER: "Older"}
+_FACETS = ("project", "document", "type", "site", "crawled", "language")
+_SINGLE = ("folder", "similar")  # what a result leads to: all pages of its folder, all pages like it
 _MOST = 20  # chosen values of one facet that are looked at
 _DIGITS = 9
 
@@ -39,6 +45,8 @@ class Facet(NamedTuple):
     name: str
     title: str
     values: list[Value]
+    more: str = ""  # the address that lists all of them, where some are left out
+    left: int = 0  # how many those are
 
 
 class Chip(NamedTuple):
@@ -54,6 +62,9 @@ class Chosen:
     facets: dict[str, tuple[str, ...]]
     sort: str
     page: int
+    more: str = ""  # the facet of which all values are listed
+    folder: str = ""
+    similar: str = ""  # the number of a page
 
     @property
     def narrow(self) -> Narrow:
@@ -63,18 +74,26 @@ class Chosen:
             doc_ids=tuple(int(value) for value in self.facets["document"]),
             types=tuple(sorted(types)),
             sites=self.facets["site"],
+            languages=self.facets["language"],
+            crawled=self.facets["crawled"],
+            folder=self.folder,
+            similar_to=int(self.similar or 0),
             sort=self.sort,
         )
 
     def href(self, page: int = 1, **changed: Any) -> str:
         """This search with other values; any change goes back to its first page."""
-        values: dict[str, Any] = {"q": self.text, **self.facets, "sort": self.sort, **changed}
+        single = {name: getattr(self, name) for name in _SINGLE}
+        values: dict[str, Any] = {"q": self.text, **self.facets, **single, "sort": self.sort, **changed}
         pairs = [("q", values["q"])]
         pairs += [(name, value) for name in _FACETS for value in values[name]]
+        pairs += [(name, str(values[name])) for name in _SINGLE if values[name]]
         if values["sort"] != "best":
             pairs.append(("sort", values["sort"]))
         if page > 1:
             pairs.append(("page", str(page)))
+        if changed.get("more"):
+            pairs.append(("more", changed["more"]))
         return "?" + urlencode(pairs)
 
     def toggled(self, name: str, value: str) -> str:
@@ -83,9 +102,23 @@ class Chosen:
         return self.href(**changed)
 
     @property
+    def newest_first(self) -> "Chosen":
+        return replace(self, sort="newest", page=1)
+
+    @property
+    def plain(self) -> str:
+        """The same words without any filter."""
+        return replace(self, facets=dict.fromkeys(_FACETS, ()), folder="", similar="", sort="best").href()
+
+    def without(self, name: str) -> str:
+        """The same search with nothing chosen of this facet."""
+        return replace(self, facets=self.facets | {name: ()}).href()
+
+    @property
     def hidden(self) -> list[tuple[str, str]]:
-        """The facets as form fields, for the forms that change something else."""
-        return [(name, value) for name in _FACETS for value in self.facets[name]]
+        """The filters as form fields, for the forms that change something else."""
+        found = [(name, value) for name in _FACETS for value in self.facets[name]]
+        return found + [(name, getattr(self, name)) for name in _SINGLE if getattr(self, name)]
 
 
 def chosen(data: QueryDict) -> Chosen:
@@ -94,10 +127,16 @@ def chosen(data: QueryDict) -> Chosen:
     facets["type"] = tuple(value for value in facets["type"] if value in TYPES)
     facets["project"] = tuple(_clean(value) for value in facets["project"])
     facets["site"] = tuple(_clean(value).lower() for value in facets["site"])
+    facets["crawled"] = tuple(value for value in facets["crawled"] if value in CRAWLED)
+    facets["language"] = tuple(_clean(value).lower() for value in facets["language"])
     sort, page = data.get("sort", "best"), data.get("page", "1")
+    similar = data.get("similar", "")
     return Chosen(
         text=data.get("q", "").strip(),
         facets=facets,
+        more=data.get("more", ""),
+        folder=_clean(data.get("folder", "")),
+        similar=similar if _whole(similar) else "",
         sort=sort if sort in SORTS else "best",
         page=max(1, min(int(page), LAST_PAGE)) if _whole(page) else 1,
     )
@@ -113,21 +152,48 @@ def _clean(value: str) -> str:
 
 def facets(asked: Chosen, results: Results) -> list[Facet]:
     """The facets with their counts, largest first."""
-    types = {word: sum(results.types[number] for number in TYPE_WORDS[word]) for word in TYPES}
-    counted = {
-        "project": ("Project", [(name, name, pages) for name, pages in results.projects.most_common(SHOWN)]),
-        "document": (
-            "Document",
-            [(str(d), results.titles[d], pages) for d, pages in results.documents.most_common(SHOWN)],
-        ),
-        "type": ("Type", [(word, TYPES[word], n) for word, n in sorted(types.items(), key=lambda i: -i[1]) if n]),
-        "site": ("Site", [(site, site, pages) for site, pages in results.sites.most_common(SHOWN)]),
-    }
+    types = Counter({word: sum(results.types[number] for number in TYPE_WORDS[word]) for word in TYPES})
+    titles = {str(doc_id): title for doc_id, title in results.titles.items()}
+    documents = Counter({str(doc_id): pages for doc_id, pages in results.documents.items()})
     found = [
-        Facet(name, title, [_value(asked, name, key, label, pages) for key, label, pages in rows])
-        for name, (title, rows) in counted.items()
+        _facet(asked, "project", "Project", results.projects, {}),
+        _facet(asked, "document", "Document", documents, titles),
+        _facet(asked, "type", "Type", types, TYPES),
+        _facet(asked, "site", "Site", results.sites, {}),
+        _facet(asked, "crawled", "Date crawled", _in_order(results.crawled), CRAWLED),
+        _facet(asked, "language", "Language", results.languages, {code: language(code) for code in results.languages}),
     ]
     return [facet for facet in found if facet.values]
+
+
+def _in_order(counts: Counter[str]) -> Counter[str]:
+    """From the newest; an age that only repeats the one before says nothing."""
+    ages = {name: counts[name] for name in CRAWLED}
+    before = 0
+    for name, pages in list(ages.items()):
+        if name != OLDER and pages == before:
+            ages[name] = 0
+        before = pages
+    return Counter(ages)
+
+
+def language(code: str) -> str:
+    """Its name; the code itself where nobody knows one."""
+    try:
+        return str(get_language_info(code)["name"])
+    except KeyError:
+        return code
+
+
+def _facet(asked: Chosen, name: str, title: str, counts: Counter[str], labels: dict[str, str]) -> Facet:
+    """The largest values, and those that were chosen; ages from the newest."""
+    ordered = counts.items() if name == "crawled" else counts.most_common(SHOWN_MORE)
+    rows = [(key, pages) for key, pages in ordered if pages]
+    most = len(rows) if asked.more == name else SHOWN
+    shown = rows[:most] + [row for row in rows[most:] if row[0] in asked.facets[name]]
+    left = len(rows) - len(shown)
+    values = [_value(asked, name, key, labels.get(key, key), pages) for key, pages in shown]
+    return Facet(name, title, values, asked.href(more=name) if left else "", left)
 
 
 def _value(asked: Chosen, name: str, key: str, label: str, pages: int) -> Value:
@@ -138,9 +204,21 @@ def chips(asked: Chosen, results: Results) -> list[Chip]:
     """The filters in use; each link takes one away."""
     found = []
     for name, value in asked.hidden:
-        label = {"document": _document_label(value, results), "type": TYPES.get(value, value)}.get(name, value)
-        found.append(Chip(label, asked.toggled(name, value)))
+        found.append(Chip(_label(name, value, results), _less(asked, name, value)))
     return found
+
+
+def _less(asked: Chosen, name: str, value: str) -> str:
+    return asked.href(**{name: ""}) if name in _SINGLE else asked.toggled(name, value)
+
+
+def _label(name: str, value: str, results: Results) -> str:
+    if name == "document":
+        return _document_label(value, results)
+    if name == "language":
+        return language(value)
+    named = {"type": TYPES, "crawled": CRAWLED}.get(name, {}).get(value, value)
+    return {"folder": f"In {value}", "similar": "Pages like one of the results"}.get(name, named)
 
 
 def _document_label(value: str, results: Results) -> str:

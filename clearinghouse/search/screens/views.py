@@ -12,39 +12,47 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
+from clearinghouse import env
+from clearinghouse.access.policies import role_of
 from clearinghouse.published.models import PublishedDocument, PublishedMeta, PublishedVersion
-from clearinghouse.search import engine, serving
+from clearinghouse.search import engine, public, serving
 from clearinghouse.search.engine import Hit, Results
+from clearinghouse.search.public import Answer
 from clearinghouse.search.snippets import Marker, excerpt, marked
 
 from .chosen import LAST_PAGE, PER_PAGE, SORTS, Chosen, chips, chosen, facets, type_tag
 from .copies import copy_of
+from .turnstile import asked_to_wait, count_search
 
 _UNAVAILABLE = 503
+_MOST_LEFT_OUT = 12  # words of a query that are offered to be left out
 
 
 @require_safe
 def search(request: HttpRequest) -> HttpResponse:
+    if wait := asked_to_wait(request):
+        return wait
     asked = chosen(request.GET)
     context: dict[str, Any] = {"asked": asked, "sorts": SORTS, "status": 200}
+    offset = (asked.page - 1) * PER_PAGE
     try:
-        alias = serving.public_alias()
-        offset = (asked.page - 1) * PER_PAGE
-        results = engine.search(asked.text, alias=alias, limit=PER_PAGE, offset=offset, filters=asked.narrow)
+        found = public.answer(asked.text, asked.narrow, limit=PER_PAGE, offset=offset)
     except DatabaseError:
         context |= {"unavailable": True, "status": _UNAVAILABLE}
         return render(request, "search/search.html", context, status=_UNAVAILABLE)
-    if results.query or asked.narrow:
-        context |= _shown(asked, results)
+    if found.typed or asked.narrow:
+        if asked.page == 1:
+            count_search(request, asked.text, found.as_asked)
+        context |= _shown(asked, found.results) | _helped(asked, found) | {"staff": role_of(request.user) is not None}
     return render(request, "search/search.html", context)
 
 
 def _shown(asked: Chosen, results: Results) -> dict[str, Any]:
-    pages = Paginator(range(min(results.total, LAST_PAGE * PER_PAGE)), PER_PAGE)
+    pages = Paginator(range(min(results.entries, LAST_PAGE * PER_PAGE)), PER_PAGE)
     marker = Marker(results.query.words)
     return {
         "results": results,
-        "hits": [_hit(hit, marker) for hit in results.hits],
+        "hits": [_hit(hit, marker, asked) for hit in results.hits],
         "facets": facets(asked, results),
         "chips": chips(asked, results),
         "page": pages.get_page(asked.page),
@@ -53,8 +61,22 @@ def _shown(asked: Chosen, results: Results) -> dict[str, Any]:
     }
 
 
-def _hit(hit: Hit, marker: Marker) -> dict[str, Any]:
+def _helped(asked: Chosen, found: Answer) -> dict[str, Any]:
+    """What people taught the search, and ways on where it found little."""
+    marker = Marker(found.results.query.words)
     return {
+        "answer": found,
+        "best": [_hit(hit, marker, asked) for hit in found.best],
+        "without_a_filter": [] if found.results.total else without_a_filter(asked),
+        "meant": asked.href(q=found.second.meant) if found.second.meant else "",
+        "contact": contact(),
+    }
+
+
+def _hit(hit: Hit, marker: Marker, asked: Chosen) -> dict[str, Any]:
+    return {
+        "similar": asked.href(similar=hit.published_id) if hit.similar else "",
+        "more": asked.href(folder=hit.folder) if hit.more_from_folder else "",
         "hit": hit,
         "title": marked(hit.title, marker),
         "path": path_of(hit.url),
@@ -67,10 +89,26 @@ def _without_a_word(asked: Chosen, results: Results) -> list[tuple[str, str]]:
     """For a search that found nothing: the same search without each of its words."""
     if results.total or len(results.query.groups) < 2:
         return []
-    words = results.query.shown.split(" ")
-    if len(words) != len(results.query.groups):
+    words = asked.text.split()
+    if len(words) > _MOST_LEFT_OUT or '"' in asked.text or "OR" in words:
         return []
-    return [(word, asked.href(q=" ".join(w for w in words if w != word))) for word in words]
+    return [(word, asked.href(q=" ".join(w for w in words if w != word))) for word in dict.fromkeys(words)]
+
+
+def without_a_filter(asked: Chosen) -> list[tuple[str, str]]:
+    """For a search that found nothing: what it is narrowed to, and the same search without that."""
+    named = [("project", "Search all projects"), ("document", "Search all documents"), ("type", "Search all types"),
+             ("site", "Search all sites"), ("crawled", "Search pages of any age"),
+             ("language", "Search all languages")]  # fmt: skip
+    return [(label, asked.without(name)) for name, label in named if asked.facets[name]]
+
+
+def contact() -> tuple[str, str]:
+    """Address and text of the link to who can be asked; empty when the setting is."""
+    text = env.text("SEARCH_CONTACT")
+    if text.startswith(("http://", "https://")):
+        return text, "Ask the people of this library"
+    return (f"mailto:{text}", text) if "@" in text else ("", "")
 
 
 def path_of(url: str) -> list[str]:

@@ -16,6 +16,7 @@ from clearinghouse.access import options as choices
 from clearinghouse.adoption.checks import unusable_files
 from clearinghouse.commands import FAILED, NEEDS_DECISION, WRONG_USE, Command, Stop
 from clearinghouse.databases import DEFAULT, WEBCRAWL
+from clearinghouse.logs import about
 from crawler import endings, instances, intake, surroundings
 from crawler.errors import AllBusy, NothingToCrawl
 from crawler.initializer import initialize
@@ -146,7 +147,8 @@ class Command(Command):
         crawl.replaceable = bool(self.arguments)
         before = {number: signal.signal(number, crawl.ask_to_stop) for number in (signal.SIGTERM, signal.SIGINT)}
         try:
-            crawl.work(Progress() if show else None)
+            with about(run=run.pk):
+                crawl.work(Progress() if show else None)
         finally:
             for number, handler in before.items():
                 signal.signal(number, handler)

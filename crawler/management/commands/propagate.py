@@ -12,6 +12,8 @@ from crawler.models import Propagation
 from crawler.propagation import claim, services
 from crawler.propagation.work import loss_sentence
 
+_BUSY = "Propagation {} is {}; a second one has to wait until it is done."
+
 
 class Command(Base):
     help = "Publish the newest results: load, index, verify and switch each target in turn."
@@ -20,6 +22,10 @@ class Command(Base):
         parser.add_argument("--target", action="append", choices=list(TARGETS), help="only this server (repeatable)")
         parser.add_argument("--full", action="store_true", help="write everything again, not only what changed")
         parser.add_argument("--include-stopped", action="store_true", help="count stopped runs too")
+        parser.add_argument(
+            "--run", action="append", type=int, metavar="RUN", dest="runs",
+            help="of the runs since the last propagation, only this one, also a stopped one (repeatable)",
+        )  # fmt: skip
         parser.add_argument(
             "--accept-loss", action="append", type=int, default=[], metavar="DOC",
             help="this document may lose more than 20%% of its pages (repeatable)",
@@ -31,7 +37,7 @@ class Command(Base):
 
     def work(self, **options: Any) -> dict[str, Any]:
         continued = self._continue()
-        found = services.preview(options["target"], include_stopped=options["include_stopped"])
+        found = services.preview(options["target"], include_stopped=options["include_stopped"], runs=options["runs"])
         if found.down and len(found.down) == len(found.down) + len(found.targets):
             raise Stop(f"{' and '.join(found.down)} did not answer; nothing was changed.")
         if found.empty and not found.down and not options["full"]:
@@ -48,6 +54,7 @@ class Command(Base):
                 targets=options["target"],
                 full=options["full"],
                 include_stopped=options["include_stopped"],
+                runs=options["runs"],
                 accepted_losses=options["accept_loss"],
                 by=self.person,
             )
@@ -55,10 +62,12 @@ class Command(Base):
             raise Stop(str(problem)) from problem
 
     def _continue(self) -> Propagation | None:
-        """A killed or failed propagation goes on from its step before anything new is looked at."""
+        """A killed, failed or paused propagation goes on from its step before anything new is looked at."""
         row = services.unfinished()
         if row is not None and claim.held_by_another():
-            raise Stop(f"Propagation {row.pk} is {row.state}; a second one has to wait until it is done.")
+            raise Stop(_BUSY.format(row.pk, row.state))
+        if row is not None and row.state == services.PAUSED:
+            services.resume(row, by=self.person)
         if row is None:
             newest = Propagation.objects.order_by("-id").first()
             if newest is None or newest.state != services.FAILED or services.losses_of(newest):
@@ -76,6 +85,8 @@ class Command(Base):
         losses = services.losses_of(row)
         if losses:
             raise Stop(row.error, NEEDS_DECISION)
+        if row.state in services.AT_WORK:  # another process was faster
+            raise Stop(_BUSY.format(row.pk, row.state))
         if row.state != services.DONE:
             raise Stop(f"Propagation {row.pk} failed: {row.error}")
         return self._report(services.result(row))

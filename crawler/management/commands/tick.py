@@ -34,7 +34,7 @@ class Command(Command):
                 tick.round_(watch)
             except Error as error:  # the database is away: what is silent meanwhile is not dead
                 log.warning("The database did not answer the tick: %s", error)
-                watch.forgive()
+                watch.forgive(error)
                 connections.close_all()
             rounds += 1
             if options["once"]:

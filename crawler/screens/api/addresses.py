@@ -1,6 +1,21 @@
 """Every address of the API, its methods, what each takes and gives: the table from which everything else is made."""
 
-from . import commands, documents, figures, looks, notes, orders, pages, plans, results, runs, sheets
+from . import (
+    commands,
+    documents,
+    figures,
+    looks,
+    notes,
+    orders,
+    pages,
+    plans,
+    results,
+    runs,
+    sheets,
+    silences,
+    taking_back,
+    words,
+)
 from .contract import PAGING, Address, Operation, Schema, text
 from .paths import DOCUMENT, EXCLUDE, FINDING, OTHER, POINT, PREVIEW, RUN
 
@@ -9,7 +24,16 @@ _DELETED = {"deleted": documents.DELETED}
 _VERSION = {"version": documents.VERSION}
 # The subjects that bring their own shapes.
 SCHEMAS: dict[str, Schema] = (
-    figures.SCHEMAS | orders.SCHEMAS | pages.SCHEMAS | plans.SCHEMAS | looks.SCHEMAS | sheets.SCHEMAS | notes.SCHEMAS
+    figures.SCHEMAS
+    | orders.SCHEMAS
+    | pages.SCHEMAS
+    | plans.SCHEMAS
+    | looks.SCHEMAS
+    | sheets.SCHEMAS
+    | silences.SCHEMAS
+    | taking_back.SCHEMAS
+    | notes.SCHEMAS
+    | words.SCHEMAS
 )
 
 ADDRESSES = (
@@ -164,7 +188,10 @@ ADDRESSES = (
     *plans.ADDRESSES,
     *looks.ADDRESSES,
     *sheets.ADDRESSES,
+    *silences.ADDRESSES,
+    *taking_back.ADDRESSES,
     *notes.ADDRESSES,
+    *words.ADDRESSES,
     Address("propagations/", "api-propagations", {
         "GET": Operation(runs.propagations, "Propagations, newest first", "Propagation", many=True, query=PAGING),
     }),

@@ -24,6 +24,7 @@ from . import result_shapes, shapes
 from .contract import Answer, Asked, Schema, number, several, switch, text, thing
 from .door import page_of
 from .drafts import UNSAVED, settings_asked
+from .taking_back import token_of
 
 _MOST = 500
 _POINTS: Schema = several(number("Key of a crawl point", least=1), _MOST)
@@ -52,7 +53,7 @@ def set_values(asked: Asked, doc_id: int) -> Answer:
         values["active"] = int(asked.body["active"])
     if not values:
         raise Invalid({"crawl_points": ["Name what is to be set: depth, max_pages or active"]})
-    return _changed(bulk.set_values(_chosen(document, asked), values))
+    return _changed(asked, doc_id, bulk.set_values(_chosen(document, asked), values))
 
 
 def copy(asked: Asked, doc_id: int) -> Answer:
@@ -61,7 +62,7 @@ def copy(asked: Asked, doc_id: int) -> Answer:
     other = documents_for(asked.user, Action.EDIT).exclude(pk=document.pk).filter(pk=asked.body["document"]).first()
     if other is None:
         raise Http404("There is no other document with this key that you may change")
-    return _changed(bulk.copy(_chosen(document, asked), other, move=asked.body.get("move", False)))
+    return _changed(asked, doc_id, bulk.copy(_chosen(document, asked), other, move=asked.body.get("move", False)))
 
 
 def _chosen(document: Document, asked: Asked) -> list[CrawlPoint]:
@@ -72,9 +73,9 @@ def _chosen(document: Document, asked: Asked) -> list[CrawlPoint]:
     return found
 
 
-def _changed(done: bulk.Changed) -> Answer:
+def _changed(asked: Asked, doc_id: int, done: bulk.Changed) -> Answer:
     body = {"changed": done.count, "added": done.added, "deleted": done.deleted, "refused": done.refused}
-    return Answer(body)
+    return Answer(body | {"undo": token_of(asked, doc_id, done)})
 
 
 def history(asked: Asked, doc_id: int) -> Answer:

@@ -11,7 +11,7 @@ from clearinghouse.access.policies import Action, require
 from clearinghouse.library.models import Project
 from crawlpoints.checks import Invalid
 
-from ... import schedules
+from ... import asking, schedules
 from ...models import Every, Schedule
 from ..plans import Plan, plans_of
 from ..scope import visible_docs
@@ -60,6 +60,7 @@ def add(asked: Asked) -> Answer:
         next_at=moment_of(times) if asked.body["every"] == Every.ONCE else None, created_by=asked.by, created_at=now,
     )  # fmt: skip
     schedules.add(row, now)
+    asking.answer_by_plan(row)
     return _answer(asked, row.pk, 201)
 
 

@@ -37,7 +37,7 @@ SCHEMAS: dict[str, Schema] = {
             shape_of(url=TEXT, root=TEXT, depth=INT, max_pages=INT, authentication=TEXT, active=FLAG, options=TEXT)
         ),
     ),
-    "Changed": shape_of(changed=INT, added=list_of(INT), deleted=list_of(INT), refused=list_of(TEXT)),
+    "Changed": shape_of(changed=INT, added=list_of(INT), deleted=list_of(INT), refused=list_of(TEXT), undo=TEXT),
     "CrawlRequest": shape_of(
         id=INT, document_id=INT, title=TEXT, note=TEXT, state=TEXT, asked_by=TEXT, asked_at=MOMENT, answer=TEXT,
         answered_by=TEXT, answered_at=MOMENT, run_id=INT_OR_NOTHING,

@@ -14,7 +14,7 @@ from crawlpoints.models import CrawlPointLink, SavedView
 from crawlpoints.queries import patterns_of
 from crawlpoints.saved_views import views_of
 
-from ... import control, schedules
+from ... import asking, control, schedules
 from ...models import Propagation, PropagationStep, Run
 from ...narrowing import ONLY_FAILED, ONLY_NEW, Choice
 from ...queries import ledger
@@ -93,6 +93,7 @@ def launch(asked: Asked) -> Answer:
     part = Choice(body.get("only", ""), body.get("crawl_point"), _group(body))
     speed = body.get("speed") or choices.speed()
     run = schedules.launch(wanted(asked), by=asked.by, speed=speed, origin="api", choice=part, **options)
+    asking.answer_by_launch(run, part)
     schedules.begin(run, timezone.now())
     return Answer(shapes.run(run, totals(run)), 201)
 

@@ -20,6 +20,7 @@ from .contract import PAGING, Address, Answer, Asked, Operation, Schema, choice,
 from .door import page_of
 from .paths import DOCUMENT
 from .shapes import COUNTERS, FLAG, INT, INT_OR_NOTHING, MOMENT, TEXT, list_of, moment, shape_of
+from .taking_back import token_of
 
 SHEET = thing(
     ("csv",), csv=text("The lines, with their headings first", 900_000),
@@ -36,7 +37,7 @@ _OUTCOME: Schema = {
 }  # fmt: skip
 SCHEMAS: dict[str, Schema] = {
     "Import": shape_of(
-        saved=FLAG, added=list_of(INT), changed=INT, ignored_columns=list_of(TEXT),
+        saved=FLAG, added=list_of(INT), changed=INT, undo=TEXT, ignored_columns=list_of(TEXT),
         lines=list_of(shape_of(
             number=INT, outcome=_OUTCOME, name=TEXT, message=TEXT,
             changes=list_of(shape_of(column=TEXT, old=TEXT, new=TEXT)),
@@ -74,6 +75,7 @@ def _imported(asked: Asked, doc_id: int, plan_of: Callable[[Document, str], Plan
         "saved": saved,
         "added": [*changed.added, *changed.excludes],
         "changed": len(changed.before),
+        "undo": token_of(asked, doc_id, changed),
         "ignored_columns": list(plan.ignored),
         "lines": [_line(line) for line in plan.lines],
     })  # fmt: skip

@@ -34,6 +34,7 @@ _NAMES = {
 _KINDS = {
     "crawlpoint": "crawl point", "excludeurl": "exclude URL", "documentnote": "note", "apikey": "key",
     "errorgroup": "error", "schedule": "planned crawl", "quietweek": "quiet hours", "publicswitch": "propagation",
+    "searchrule": "search rule",
 }  # fmt: skip
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from django.contrib import messages
 from django.core.paginator import Paginator
@@ -11,12 +12,12 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
 from clearinghouse.access.doors import safe_next
-from clearinghouse.access.policies import Action, doc_ids_for
+from clearinghouse.access.policies import Action, Scope, doc_ids_for, scope_of
 from clearinghouse.access.templatetags.pieces import plural
 from clearinghouse.spreadsheet import csv_answer
 
 from ..scope import page_size, visible_docs
-from . import activity, broken, changes, coverage, errors, exclusions, hosts, kept, planned, trail
+from . import activity, broken, changes, coverage, errors, exclusions, hosts, kept, live_where, planned, searches, trail
 from .frame import Asked, Report, who_sees
 from .marking import mark_group
 
@@ -26,6 +27,7 @@ class Kind:
     title: str
     question: str
     make: Callable[[Asked], Report]
+    action: Action = Action.VIEW_RUNS  # without it the report does not exist
 
 
 REPORTS = {
@@ -37,6 +39,8 @@ REPORTS = {
     "changes": Kind("Changes", "What changed on the web?", changes.report),
     "schedules": Kind("Schedules", "What will run, and when?", planned.report),
     "exclusions": Kind("Exclusions", "Which exclude URLs work?", exclusions.report),
+    "search-use": Kind("Search use", "What do the public look for?", searches.report),
+    "propagation": Kind("Propagation", "What is live where?", live_where.report, Action.VIEW_PROPAGATION),
     "audit": Kind("Audit", "Who changed what?", trail.report),
 }
 
@@ -44,7 +48,9 @@ REPORTS = {
 @require_safe
 def index(request: HttpRequest) -> HttpResponse:
     visible_docs(request)
-    return render(request, "reports/index.html", {"reports": REPORTS.items(), "who": who_sees(request.user)})
+    return render(
+        request, "reports/index.html", {"reports": _open_to(request.user).items(), "who": who_sees(request.user)}
+    )
 
 
 @require_safe
@@ -59,7 +65,7 @@ def report(request: HttpRequest, name: str) -> HttpResponse:
         "report": made,
         "page": page,
         "rows": rows,
-        "others": [(other, one.title) for other, one in REPORTS.items()],
+        "others": [(other, one.title) for other, one in _open_to(request.user).items()],
         "who": who_sees(request.user),
         "filtered": any(key not in ("page", "sort") for key in request.GET),
         "csv": reverse("report-csv", args=[name]),
@@ -78,13 +84,17 @@ def export(request: HttpRequest, name: str) -> HttpResponse:
     return csv_answer(f"{name}.csv", [column.label for column in made.columns], made.lines())
 
 
+def _open_to(user: Any) -> dict[str, Kind]:
+    return {name: kind for name, kind in REPORTS.items() if scope_of(user, kind.action) is not Scope.NOTHING}
+
+
 def _asked(request: HttpRequest) -> Asked:
     return Asked(request, visible_docs(request))
 
 
 def _made(request: HttpRequest, name: str) -> tuple[Kind, Report]:
     asked = _asked(request)
-    kind = REPORTS.get(name)
+    kind = _open_to(request.user).get(name)
     if kind is None:
         raise Http404("No such report")
     return kind, kind.make(asked)
@@ -102,7 +112,7 @@ def forget_view(request: HttpRequest, name: str) -> HttpResponse:
 
 def _known(request: HttpRequest, name: str) -> str:
     visible_docs(request)
-    if name not in REPORTS:
+    if name not in _open_to(request.user):
         raise Http404("No such report")
     return name
 

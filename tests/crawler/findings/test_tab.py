@@ -22,6 +22,7 @@ from crawler.models import (
     ErrorGroup,
     ExcludeHit,
     Finding,
+    FolderFigure,
     HostFigure,
     LedgerEntry,
     PageVersion,
@@ -73,6 +74,20 @@ def test_looking_twice_writes_once(run: Run) -> None:
     assert all(before), before
     assert diagnose_due() == 0 and diagnose(run.excursions.get().pk) is False
     assert rows() == before
+
+
+@pytest.mark.parametrize("ignoring", [True, False], ids=["SQLite", "SQL Server"])
+def test_a_look_that_was_killed_is_taken_up_on_every_server(
+    run: Run, monkeypatch: pytest.MonkeyPatch, ignoring: bool
+) -> None:
+    """SQL Server has no INSERT that leaves out the rows that are there."""
+    monkeypatch.setattr(connections["webcrawl"].features, "supports_ignore_conflicts", ignoring)
+    whole = set(FolderFigure.objects.values_list("key", "whole", "left"))
+    FolderFigure.objects.order_by("id").last().delete()
+    for model in (Diagnosis, Finding, HostFigure, ErrorGroup, ExcludeHit):
+        model.objects.all().delete()
+    assert diagnose_due() == 1
+    assert set(FolderFigure.objects.values_list("key", "whole", "left")) == whole and len(whole) >= 2
 
 
 def test_an_open_excursion_is_not_looked_through(document: Document) -> None:

@@ -24,7 +24,10 @@ from tests.crawler.screens.rows import make_run
 
 pytestmark = pytest.mark.django_db(databases=["default", "webcrawl", "primary", "backup"])
 SignedIn = Callable[[Any], Client]
-NAMES = ["coverage", "activity", "hosts", "errors", "broken-links", "changes", "schedules", "exclusions", "audit"]
+NAMES = [
+    "coverage", "activity", "hosts", "errors", "broken-links", "changes", "schedules", "exclusions", "search-use",
+    "audit",
+]  # fmt: skip
 FILTERED = {
     "coverage": "?age=week&project=Quality+measures&q=hospital&sort=-pages",
     "activity": "?days=7&state=finished&sort=-started_at",
@@ -34,6 +37,7 @@ FILTERED = {
     "changes": "?days=30&show=all&sort=title",
     "schedules": "?days=90&sort=-pages",
     "exclusions": "?show=idle&sort=pattern",
+    "search-use": "?show=nothing&q=heart&days=7&sort=-clicks",
     "audit": "?days=all&q=Added&sort=-actor",
 }
 

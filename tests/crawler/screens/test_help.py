@@ -64,9 +64,21 @@ def test_each_tab_of_a_run_and_each_report_has_a_short_page_of_its_own(client: C
 
 def test_every_page_people_look_at_has_a_help_page_of_its_own() -> None:
     """A new screen needs a line in clearinghouse/access/help_topics.py, or here, if it is no page with a head."""
-    no_page = ("-export", "-live", "-choose", "-copy", "-csv", "-feed", "-running", "-cached", "-opensearch")
+    no_page = (
+        "-export",
+        "-live",
+        "-choose",
+        "-copy",
+        "-csv",
+        "-feed",
+        "-running",
+        "-cached",
+        "-opensearch",
+        "-suggest",
+    )
     pages = {name for name, (get, *_) in ROWS.items() if get not in (NO, SHUT) and not name.endswith(no_page)}
     pages -= {name for name in pages if name.startswith(("api-", "admin:"))} - {"api-keys", "api-docs"}
+    pages -= {"healthz", "readyz", "metrics"}  # machines look at them
     assert pages - set(TOPICS) == {"help", "help-topic", "sign-in"}
 
 

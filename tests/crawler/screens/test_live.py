@@ -4,7 +4,9 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from django.db import connections
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from lxml import html
 
@@ -13,6 +15,7 @@ from crawler import control, instances
 from crawler.instances import register
 from crawler.models import Event, Excursion, Host, HostService, Run, State
 from crawler.queries.counts import totals, totals_by_state
+from crawler.screens import live
 from crawler.screens.live import Mark, milestone
 
 from .rows import SITE, make_run
@@ -53,6 +56,26 @@ def test_a_change_sends_the_numbers_and_the_next_mark(signed_in: SignedIn, admin
     following = parts["live-poll"].get("hx-get")
     assert following != address and browser.get(following).status_code == 204
     assert b"<tr" not in answer.content and b"<main" not in answer.content
+
+
+def test_viewers_share_the_numbers_but_not_the_commands(
+    signed_in: SignedIn, administrator: Any, manager: Any, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second, narrower = signed_in(administrator), signed_in(administrator), signed_in(manager)
+    rows = ",".join(str(one.pk) for one in run.excursions.all())
+    address = f"/crawls/{run.pk}/live?since=waiting.0.0.abc.def&rows={rows}"
+    monkeypatch.setattr(live, "SHARED_SECONDS", 60)
+    parts = fragments(first.get(address).content)
+    Excursion.objects.filter(run=run).update(crawled=100)
+    with CaptureQueriesContext(connections["webcrawl"]) as asked:
+        shared = fragments(second.get(address).content)
+    assert shared["live-n-pages"].text_content() == parts["live-n-pages"].text_content()
+    assert not [one for one in asked.captured_queries if "fetching" in one["sql"] or "SUM(" in one["sql"]]
+    tokens = [part["live-controls"].xpath(".//input[@name='csrfmiddlewaretoken']/@value") for part in (parts, shared)]
+    assert tokens[0] and tokens[0] != tokens[1]
+    own = fragments(narrower.get(address).content)
+    assert own["live-n-pages"].text_content() == "207"  # of the two documents this person sees
+    assert not own["live-controls"].xpath(".//*[@id='do-pause']")
 
 
 def test_every_fragment_has_its_place_on_the_page(signed_in: SignedIn, administrator: Any, run: Run) -> None:
@@ -137,7 +160,7 @@ def test_what_can_be_asked_moves_with_the_poll(signed_in: SignedIn, administrato
     assert parts[f"e{first.pk}-acts"].xpath(".//button") and not parts[f"e{second.pk}-acts"].xpath(".//button")
     Excursion.objects.filter(pk=first.pk).update(state="finished", unfinished=False)
     address, parts = polled(address)
-    assert not parts[f"e{first.pk}-acts"].xpath(".//button") and "live-controls" not in parts
+    assert not parts[f"e{first.pk}-acts"].xpath(".//button")
 
 
 def test_who_may_not_control_gets_no_commands_with_the_poll(signed_in: SignedIn, editor: Any, run: Run) -> None:
@@ -196,3 +219,43 @@ def test_what_a_poll_counts_is_what_the_page_shows(run: Run) -> None:
     sums = totals(run)
     for name in ("found", "queued", "pages", "redirected", "skipped", "failed", "documents"):
         assert sum(getattr(one, name) for one in plain.values()) == getattr(sums, name), name
+
+
+def nearly_full(run: Run, used: int, maximum: int = 500) -> Excursion:
+    excursion = run.excursions.order_by("pk").first()
+    (point,) = excursion.snapshot["points"]
+    point["max_pages"] = maximum
+    excursion.tallies["point"] = {str(point["id"]): {"used": used}}
+    excursion.queued = 620
+    excursion.save()
+    return excursion
+
+
+def test_a_page_limit_that_is_close_is_said_while_there_is_time_to_raise_it(
+    signed_in: SignedIn, administrator: Any, run: Run
+) -> None:
+    excursion = nearly_full(run, used=480)
+    browser = signed_in(administrator)
+    for answer in (browser.get(f"/crawls/{run.pk}/"), browser.get(f"/crawls/{run.pk}/live?since=x")):
+        (card,) = html.fromstring(b"<div>" + answer.content + b"</div>").xpath("//*[@id='live-nearly']")
+        assert "Page limit close. 480 of 500 pages at" in " ".join(card.text_content().split())
+        (raise_it,) = card.xpath(".//a")
+        assert raise_it.text_content().startswith("Raise to 1,200")
+        assert raise_it.get("href").startswith(f"/documents/{excursion.doc_id}/crawl-points/")
+        assert raise_it.get("href").endswith("/edit/?max_pages=1200")
+
+
+@pytest.mark.parametrize("used", [0, 449])
+def test_a_page_limit_that_is_far_is_not_mentioned(
+    signed_in: SignedIn, administrator: Any, run: Run, used: int
+) -> None:
+    nearly_full(run, used)
+    assert b"Page limit close" not in signed_in(administrator).get(f"/crawls/{run.pk}/").content
+
+
+def test_who_may_not_change_the_crawl_point_is_told_but_not_offered_to_raise_it(
+    signed_in: SignedIn, reader: Any, run: Run
+) -> None:
+    nearly_full(run, used=500)
+    page = signed_in(reader).get(f"/crawls/{run.pk}/").content
+    assert b"Page limit close" in page and b"Raise to" not in page

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from django.core.cache import cache
 from django.test import Client
 from django.utils import timezone
 from lxml import html
@@ -54,6 +55,19 @@ def test_an_interrupted_run_says_so_in_its_title_its_page_and_every_list(browser
     assert told["live-state"].text_content() == "Interrupted, resuming (2nd time)"
     claim(register(run.pk), 9)
     assert "Running" in words(browser.get(f"/crawls/{run.pk}/").content)
+
+
+def test_a_stopped_run_does_not_look_whole(browser: Client, document: Document) -> None:
+    run = make_run(document, state="stopped", queued=0)
+    excursion = Excursion.objects.get(run=run)
+    done = excursion.crawled + excursion.unchanged + excursion.redirected + excursion.failed
+    meter = "//*[@id='live-meter']/b/text()"
+    assert html.fromstring(browser.get(f"/crawls/{run.pk}/").content).xpath(meter) == ["100%"]
+    excursion.tallies["reason"]["run_stopped"] = done
+    excursion.skipped += done
+    excursion.save()
+    cache.clear()  # the sums of an ended run are remembered
+    assert html.fromstring(browser.get(f"/crawls/{run.pk}/").content).xpath(meter) == ["50%"]
 
 
 def test_pausing_until_the_last_document_rests(browser: Client, run: Run) -> None:

@@ -14,6 +14,7 @@ from crawler import control, schedules
 from crawler.findings.diagnosis import diagnose_due
 from crawler.models import ErrorGroup, Excursion, LedgerEntry, PageVersion, Run
 from crawler.narrowing import Choice, addresses_again
+from crawler.pruning import erase
 from crawler.queries.failures import pattern_of
 from crawler.queries.sites import by_folder, by_site, median_of
 from crawler.queries.tree import Node
@@ -29,6 +30,15 @@ SignedIn = Callable[[Any], Client]
 
 def text_of(answer: Any) -> str:
     return " ".join(html.fromstring(answer.content).xpath("//main")[0].text_content().split())
+
+
+def test_the_sites_of_an_ended_run_are_kept_until_a_document_of_it_is_pruned(finished_run: Run) -> None:
+    before = sum(group.found for group in by_site(finished_run, None))
+    assert by_site(finished_run, None) is by_site(finished_run, None)
+    gone = finished_run.excursions.order_by("pk").first()
+    assert gone is not None
+    list(erase.excursion(gone.pk))
+    assert 0 < sum(group.found for group in by_site(finished_run, None)) < before
 
 
 def test_sites_and_folders_balance_with_the_ledger(run: Run) -> None:
@@ -124,7 +134,7 @@ def test_retry_fetches_the_errors_of_the_group_only(
     run = make_run(document, state="finished", queued=0)
     browser = signed_in(administrator)
     page = html.fromstring(browser.get(f"/crawls/{run.pk}/errors/").content)
-    (door,) = page.xpath("//tbody/tr[1]//a[starts-with(normalize-space(), 'Retry these 1')]/@href")
+    (door,) = page.xpath("//tbody/tr[1]//a[starts-with(normalize-space(), 'Retry this one')]/@href")
     asked = html.fromstring(browser.get(door).content)
     assert "1 page that failed last time" in asked.xpath("//*[@id='scope']")[0].text_content()
     values = {field.get("name"): field.get("value") for field in asked.xpath("//main//input[@type='hidden']")}

@@ -86,11 +86,12 @@ def test_trouble_is_looked_for_once_in_a_while_and_not_for_each_page(
 
 def test_no_worker_a_silent_tick_a_full_disk(redis: Redis, ticking: Mark, monkeypatch: pytest.MonkeyPatch) -> None:
     assert machines.trouble_now().sentence == "No worker has reported for 3 minutes. Crawls will wait."
-    monkeypatch.setattr(machines, "_FULL", 101)  # however full the disk of this machine is
+    monkeypatch.setattr(machines, "LEAST_FREE", 0)  # however full the disk of this machine is
+    monkeypatch.setattr(machines, "LEAST_SHARE", 0)
     worker = Worker([Queue(name, connection=redis) for name in queues.NAMES], connection=redis)
     worker.register_birth()
     assert machines.trouble_now() is None
-    monkeypatch.setattr(machines, "_FULL", 0)
+    monkeypatch.setattr(machines, "LEAST_FREE", 1 << 62)
     assert machines.trouble_now().sentence.startswith("Disk of the state folder: ")
     Mark.objects.update(at=timezone.now() - timedelta(minutes=4))
     assert machines.trouble_now().sentence == "The tick has not reported for 3 minutes. Nothing starts by itself."

@@ -129,6 +129,25 @@ def test_a_crawl_is_requested_once_and_launched(
 
 
 @pytest.mark.usefixtures("point")
+def test_a_request_is_answered_by_a_plan_and_by_a_launch_of_the_whole_document(
+    signed_in: SignedIn, editor: Any, administrator: Any, document: Document
+) -> None:
+    browser = signed_in(administrator)
+    form = {"what": "chosen", "doc": document.pk, "speed": "polite"}
+    asking.ask(document, "editor")
+    browser.post("/crawls/launch/", form | {"when": "week", "weekday": "6", "at": "02:00", "only": "new"})
+    assert asking.waiting_for(document.pk), "a crawl of something else is no answer"
+    browser.post("/crawls/launch/", form | {"when": "week", "weekday": "6", "at": "02:00"})
+    assert asking.waiting_for(document.pk) is None and "Crawl requested by" not in page(browser)
+    tell()
+    assert "was planned by administrator: Every Sunday at 02:00" in page(signed_in(editor))
+    again = asking.ask(document, "editor")
+    browser.post("/crawls/launch/", form | {"when": "now"})
+    again.refresh_from_db()
+    assert (again.state, again.run_id) == ("launched", Run.objects.get().pk)
+
+
+@pytest.mark.usefixtures("point")
 def test_a_request_is_declined_with_a_reason_and_may_be_made_again(
     signed_in: SignedIn, editor: Any, administrator: Any, document: Document
 ) -> None:

@@ -1,11 +1,13 @@
-"""manage.py search QUERY: what the public (or one target) finds."""
+"""manage.py search QUERY: what the public (or one target) finds, with the rules of Search curation."""
 
 from argparse import ArgumentParser
 from typing import Any
 
+from clearinghouse.access.templatetags.pieces import plural
 from clearinghouse.commands import Command as Base
 from clearinghouse.databases import TARGETS
-from clearinghouse.search import engine, serving
+from clearinghouse.search import public, serving
+from clearinghouse.search.engine import Narrow
 
 
 class Command(Base):
@@ -18,18 +20,26 @@ class Command(Base):
 
     def work(self, **options: Any) -> dict[str, Any]:
         target = options["target"] or serving.public_target()
-        results = engine.search(options["query"], alias=TARGETS[target], limit=options["limit"])
+        found = public.answer(options["query"], Narrow(), limit=options["limit"], alias=TARGETS[target])
+        results = found.results
         for note in results.query.notes:
             self.say(note)
-        self.say(f"{results.total} pages in {results.seconds:.3f} s; generation {results.generation} on {target}")
-        for number, hit in enumerate(results.hits, 1):
-            self.say(f"{number}. {hit.title}\n   {hit.url}\n   {hit.snippet}")
+        if found.second.unknown:
+            self.say(f"No page contains {', '.join(found.second.unknown)}.")
+        if found.second.meant:
+            self.say(f"Did you mean {found.second.meant}?")
+        pages = plural(found.total, "page")
+        self.say(f"{pages} in {results.seconds:.3f} s; generation {results.generation} on {target}")
+        hits = [*found.best, *results.hits]
+        for number, hit in enumerate(hits, 1):
+            recommended = " (recommended)" if number <= len(found.best) else ""
+            self.say(f"{number}. {hit.title}{recommended}\n   {hit.url}\n   {hit.snippet}")
         return {
-            "total": results.total,
+            "total": found.total,
             "seconds": round(results.seconds, 4),
             "generation": results.generation,
             "results": [
                 {"url": h.url, "title": h.title, "snippet": h.snippet, "doc_id": h.doc_id, "score": h.score}
-                for h in results.hits
+                for h in hits
             ],
         }

@@ -1,0 +1,49 @@
+"""Owns: what a process keeps of answers that cannot change any more, so that the next question costs little: bounded.
+
+Does not: know what is kept, or when it would be out of date: the key must say everything it depends on.
+Called by: searches, the figures of runs that ended.
+"""
+
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from threading import Lock
+from typing import TypeVar
+
+T = TypeVar("T")
+Key = tuple[Hashable, ...]
+
+
+class Kept:
+    """At most so much weight; what was used longest ago goes first."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._weight = 0
+        self._items: OrderedDict[Key, tuple[object, int]] = OrderedDict()
+        self._lock = Lock()
+
+    def get(self, key: Key, make: Callable[[], tuple[T, int]]) -> T:
+        """What is kept under this key, or what `make` gives together with its weight; below 0: it is not kept."""
+        with self._lock:
+            if key in self._items:
+                self._items.move_to_end(key)
+                return self._items[key][0]  # type: ignore[return-value]
+        made, weight = make()  # outside the lock: who asks something else need not wait; at worst two make the same
+        if weight < 0:
+            return made
+        with self._lock:
+            if key not in self._items:
+                self._items[key] = (made, weight)
+                self._weight += weight
+            while self._weight > self._most and len(self._items) > 1:
+                self._weight -= self._items.popitem(last=False)[1][1]
+        return made
+
+    def forget(self, first: Hashable) -> None:
+        """Everything whose key begins so."""
+        with self._lock:
+            for key in [key for key in self._items if key[0] == first]:
+                self._weight -= self._items.pop(key)[1]
+
+    def __len__(self) -> int:
+        return len(self._items)

@@ -1,0 +1,42 @@
+"""Owns: what a search box offers while somebody types, and the note that a result was opened."""
+
+from django.db import DatabaseError
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.utils.cache import patch_cache_control
+from django.views.decorators.http import require_POST, require_safe
+
+from clearinghouse.search import serving, spelling
+
+from .turnstile import A_SUGGESTION, asked_to_wait, count_opened
+
+KEPT_SECONDS = 300
+_LONGEST = 100
+_NOTHING_MORE = 204
+
+
+@require_safe
+def suggest(request: HttpRequest) -> HttpResponse:
+    """In the form browsers know from OpenSearch: what was typed, and a list."""
+    if wait := asked_to_wait(request, A_SUGGESTION):
+        return wait
+    text = " ".join(request.GET.get("q", "")[: 2 * _LONGEST].replace("\x00", "").split())
+    found: list[str] = []
+    if len(text) <= _LONGEST:
+        try:
+            alias = serving.public_alias()
+            found = spelling.completions(alias, serving.live_generation(alias), text)
+        except DatabaseError:
+            found = []
+    answer = JsonResponse([text, found], safe=False, content_type="application/x-suggestions+json")
+    answer.headers["X-Content-Type-Options"] = "nosniff"
+    patch_cache_control(answer, public=True, max_age=KEPT_SECONDS)
+    return answer
+
+
+@require_POST
+def opened(request: HttpRequest) -> HttpResponse:
+    """The browser says that a result of this query was opened. Nobody waits for it, and nothing depends on it."""
+    if wait := asked_to_wait(request, A_SUGGESTION):
+        return wait
+    count_opened(request, request.POST.get("q", ""))
+    return HttpResponse(status=_NOTHING_MORE)

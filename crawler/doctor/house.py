@@ -1,0 +1,102 @@
+"""Redis, the processes, the disks, the clock, what each target shows, faults of ours: as the screens know them."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+
+from django.db import Error
+from django.utils import timezone
+
+from clearinghouse import env
+from clearinghouse.databases import TARGETS, WEBCRAWL
+from clearinghouse.health import look
+from clearinghouse.published.models import PublicSwitch
+from clearinghouse.search.serving import live_generation, public_target
+
+from ..models import Fault, Mark, Propagation
+from ..propagation import services
+from ..queries import machines
+from .values import OK, TROUBLE, WARNING, Line
+
+_RECENT = timedelta(days=1)
+_AHEAD = timedelta(seconds=30)  # a row from the future: some clock went back, or another machine's is ahead
+_START = "start the lines of the Procfile: make run, or your process manager"
+
+
+def processes() -> Iterator[Line]:
+    redis = machines.redis_fact()
+    do = "start Redis, or correct CLEARINGHOUSE_REDIS_URL; nothing is lost meanwhile"
+    yield _line(redis, do, WARNING)
+    workers = machines.workers_fact()
+    # Without Redis nobody knows the workers: that is said above, and is no second trouble.
+    level = TROUBLE if redis.good else WARNING
+    yield _line(workers, _START, level)
+    yield _line(machines.tick_fact(), _START)
+    if silent := machines.live_without_beat():
+        say = f"{silent} call themselves alive and were not seen for 3 minutes"
+        yield Line("Crawler processes", WARNING, say, "the tick takes their work away; start it if it is silent")
+
+
+def _line(fact: machines.Fact, do: str, level: str = TROUBLE) -> Line:
+    said = f"{fact.word}; {fact.detail}" if fact.detail else fact.word
+    return Line(fact.label, OK, said) if fact.good else Line(fact.label, level, said, do)
+
+
+def disks() -> Iterator[Line]:
+    """Every folder in which state of ours lies, each disk once."""
+    folders: dict[int, Path] = {}
+    for folder in (env.var(), *(path.parent for alias in look.NAMES if (path := look.file_of(alias)))):
+        if folder.is_dir():
+            folders.setdefault(folder.stat().st_dev, folder.resolve())
+    least = env.number("FREE_SPACE")
+    for folder in folders.values():
+        fact = machines.disk(folder)
+        do = f"make room before it is full: crawls wait while less than {least} MB are free"
+        yield _line(machines.Fact(f"Disk of {folder}", fact.word, fact.good, fact.detail), do, WARNING)
+
+
+def clocks() -> Iterator[Line]:
+    yield _line(machines.clock(), "let the machines take their time from the same time server")
+    mark = Mark.objects.filter(name="notices").first()
+    if mark is not None and mark.at > timezone.now() + _AHEAD:
+        say = f"the tick's last mark lies {(mark.at - timezone.now()).total_seconds():,.0f} seconds in the future"
+        yield Line("Clock", TROUBLE, say, "a clock went back or is ahead: correct it, and restart the tick")
+
+
+def targets() -> Iterator[Line]:
+    serving = public_target()
+    shown = {}
+    for target, alias in TARGETS.items():
+        try:
+            shown[target] = "away" if look.why_not_reachable(alias) else live_generation(alias)
+        except Error:
+            shown[target] = "not prepared"
+    said = ", ".join(f"{target} shows {generation}" for target, generation in shown.items())
+    said = f"generation: {said}; the public is served by {serving}"
+    if len(set(shown.values())) > 1 and services.unfinished() is None:
+        yield Line("Targets", WARNING, said, "run manage.py propagate; it continues where it was")
+    else:
+        yield Line("Targets", OK, said)
+    yield from _public(serving)
+    last = Propagation.objects.order_by("-id").first()
+    if last is not None and last.state == "failed":
+        say = f"propagation {last.pk} failed: {last.error.strip().splitlines()[-1][:200] if last.error else ''}"
+        yield Line("Propagation", TROUBLE, say, "the screen Propagation says why; it is tried again by the tick")
+
+
+def _public(serving: str) -> Iterator[Line]:
+    row = PublicSwitch.objects.using(WEBCRAWL).first()
+    if serving != "primary" and services.unfinished() is None:
+        yield Line("Public", WARNING, f"is served by {serving}", "the tick brings it home when primary answers")
+    if row is not None and row.trouble:
+        say = f"the load balancer did not follow: {row.trouble.strip().splitlines()[-1][:200]}"
+        yield Line("Public", TROUBLE, say, "check CLEARINGHOUSE_SWITCH_COMMAND and CLEARINGHOUSE_SWITCH_URL")
+
+
+def faults() -> Iterator[Line]:
+    recent = Fault.objects.filter(at__gte=timezone.now() - _RECENT).count()
+    if recent:
+        say = f"{recent} kinds of faults of ours happened in the last day"
+        yield Line("Error log", WARNING, say, "read them at Settings, Error log")
+    else:
+        yield Line("Error log", OK, "no fault of ours in the last day")

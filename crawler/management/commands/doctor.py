@@ -1,0 +1,29 @@
+"""manage.py doctor: examine everything, say what is wrong and what to do."""
+
+from typing import Any
+
+from clearinghouse.commands import FAILED, Command, Stop
+from crawler.doctor import examine
+from crawler.doctor.values import TROUBLE, WARNING
+
+
+class Command(Command):
+    help = (
+        "Examine databases, Redis, processes, disk, clock, targets, keys and files. Exit code 1 when there is trouble."
+    )
+
+    def work(self, **options: Any) -> dict[str, Any]:
+        lines = []
+        for line in examine():
+            lines.append(line)
+            self.say(f"{line.level:<8} {line.part}: {line.said}")
+            if line.do:
+                self.say(f"         → {line.do}")
+        trouble = sum(line.level == TROUBLE for line in lines)
+        warnings = sum(line.level == WARNING for line in lines)
+        told = [line._asdict() for line in lines]
+        result = {"well": not trouble, "trouble": trouble, "warnings": warnings, "lines": told}
+        if trouble:
+            raise Stop(f"{trouble} of {len(lines)} lines are trouble, {warnings} are warnings.", FAILED, result)
+        self.say(f"{len(lines)} lines, no trouble, {warnings} warnings.")
+        return result

@@ -1,0 +1,83 @@
+"""manage.py page URL: what the word index knows of a page: words, links in and out, meta tags, versions."""
+
+from argparse import ArgumentParser
+from typing import Any
+
+from clearinghouse.commands import Command as Base
+from clearinghouse.commands import Stop
+from clearinghouse.databases import TARGETS
+from clearinghouse.published.models import PublishedVersion
+from clearinghouse.search.serving import live_generation
+from crawler.index import counts, links, pages, shapes
+
+_LONGEST_ID = 18  # digits; what is longer is an address
+
+
+class Command(Base):
+    help = "Print the words of a page with frequency and positions, its links in and out, meta tags and versions."
+
+    def options(self, parser: ArgumentParser) -> None:
+        parser.add_argument("page", help="its address, or its id")
+        parser.add_argument("--target", choices=list(TARGETS), default="primary", help="of this server")
+        parser.add_argument("--doc", type=int, metavar="ID", help="the document, where several have the address")
+        parser.add_argument("--limit", type=int, default=100, metavar="N", help="rows of each list; 0: all")
+
+    def work(self, **options: Any) -> dict[str, Any]:
+        alias = TARGETS[options["target"]]
+        generation = live_generation(alias)
+        page, others = self._page(alias, generation, options)
+        counts.follow(alias)
+        most = options["limit"] or None
+        words = pages.words_on(page)
+        children = links.children(alias, generation, page)
+        parents = links.parents(alias, generation, page)
+        result = {
+            **shapes.facts(page),
+            "target": options["target"],
+            "generation": generation,
+            "also_in": others,
+            "different_words": len(words),
+            "words": shapes.words(alias, words[:most]),
+            "links": None if children is None else len(children),
+            "children": [shapes.child(one) for one in (children or [])[:most]],
+            "backlinks": len(parents.ids),
+            "parents": [shapes.parent(one) for one in links.named(alias, page, parents.ids[:most])],
+            "metas": [{"name": one.name, "content": one.content} for one in pages.metas_of(alias, page)],
+            "versions": shapes.versions(page)[:most],
+        }
+        self._print(result)
+        return result
+
+    def _page(self, alias: str, generation: int, options: dict[str, Any]) -> tuple[PublishedVersion, list[int]]:
+        """The page, and the other documents that have its address."""
+        asked, target = options["page"], options["target"]
+        if asked.isdecimal() and len(asked) <= _LONGEST_ID:
+            one = pages.by_id(alias, generation, int(asked))
+            found = [one] if one else []
+        else:
+            found = pages.by_url(alias, generation, asked)
+        chosen = [one for one in found if options["doc"] in (None, one.doc_id)]
+        if not chosen:
+            raise Stop(f"Generation {generation} of {target} has no page {asked}.")
+        return chosen[0], [one.doc_id for one in found if one.doc_id != chosen[0].doc_id]
+
+    def _print(self, found: dict[str, Any]) -> None:
+        self.say(f"Page {found['page_id']} of document {found['doc_id']}: {found['title'] or '(no title)'}")
+        self.say(f"  {found['url']}")
+        self.say(f"  {found['type']}, last modified {found['last_modified'] or 'not known'}")
+        if found["also_in"]:
+            self.say(f"  also in the documents {', '.join(map(str, found['also_in']))}")
+        self.say(f"{found['different_words']} words:")
+        for one in found["words"]:
+            self.say(f"  {one['word']} (id {one['word_id']}): {one['frequency']} × at {one['positions']}")
+        self.say("Links are not known." if found["links"] is None else f"{found['links']} links:")
+        for one in found["children"]:
+            where = f"page {one['page_id']}" if one["page_id"] else "no page"
+            self.say(f"  {where}  {one['url']}  {one['anchor']}".rstrip())
+        self.say(f"{found['backlinks']} pages link here:")
+        for one in found["parents"]:
+            self.say(f"  page {one['page_id']}  {one['url']}  {', '.join(one['anchors'])}".rstrip())
+        for one in found["metas"]:
+            self.say(f"Meta tag {one['name']}: {one['content']}")
+        for one in found["versions"]:
+            self.say(f"Version {one['version']} of run {one['run']}, {one['found_at']}, {one['size']} bytes")

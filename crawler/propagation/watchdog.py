@@ -1,0 +1,66 @@
+"""Owns: that the public does not stay away from home, and that the load balancer is told again until it follows.
+
+Does not: move anything itself (switch). Called by: the tick, every five seconds.
+"""
+
+import logging
+import threading
+from datetime import datetime, timedelta
+
+from django.db import DatabaseError, connections
+from django.utils import timezone
+
+from clearinghouse.published.models import PublicSwitch
+from crawler.models import Instance, Propagation
+
+from . import hooks, switch
+from .claim import KIND
+
+OWN_TRY = timedelta(seconds=10)  # who moved the public tells the load balancer itself
+AGAIN = timedelta(seconds=25)
+
+log = logging.getLogger(__name__)
+
+
+def bring_home() -> bool:
+    """Ends an absence nobody answers for; whether the public is served by primary."""
+    row = switch.switch()
+    if row.serving == switch.HOME:
+        return True
+    return switch.home(seen=row) if _forsaken(row) else False
+
+
+def _forsaken(row: PublicSwitch) -> bool:
+    """Its deadline has passed, its propagation is over, or no living process carries one out (the tick buries)."""
+    overdue = row.deadline is None or row.deadline <= timezone.now()
+    working = Propagation.objects.filter(id=row.owner or 0, state="working").exists()
+    return overdue or not working or not Instance.objects.filter(kind=KIND, alive=True).exists()
+
+
+def follow_beside() -> threading.Thread | None:
+    """Tells the load balancer again, in a thread: a command that hangs must not stop the tick."""
+    if not due(switch.switch(), timezone.now()):
+        return None
+    thread = threading.Thread(target=_follow, name="switch hook")
+    thread.start()
+    return thread
+
+
+def due(row: PublicSwitch, now: datetime) -> bool:
+    if not hooks.configured() or row.serving != switch.HOME or row.told == row.serving:
+        return False
+    return _older(row.changed_at, now - OWN_TRY) and _older(row.told_at, now - AGAIN)
+
+
+def _older(moment: datetime | None, than: datetime) -> bool:
+    return moment is None or moment <= than
+
+
+def _follow() -> None:
+    try:
+        if trouble := switch.follow():
+            log.warning("The load balancer does not follow the switch: %s", trouble)
+    except DatabaseError as problem:
+        log.warning("The load balancer was not told who serves the public: %s", problem)
+    finally:
+        connections.close_all()

@@ -1,0 +1,138 @@
+"""The files in deploy/ agree with the Procfile, with the settings there are, and with each other."""
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+from honcho.environ import parse_procfile
+
+from clearinghouse import env
+from tests.house.tree import BASE
+
+DEPLOY = BASE / "deploy"
+NOT_OF_A_SERVER = {"demo", "redis"}  # the demo site; Redis is a server of its own there
+PROCESSES = set(parse_procfile((BASE / "Procfile").read_text()).processes) - NOT_OF_A_SERVER
+_READ = "import json, sys, yaml; json.dump(yaml.safe_load(sys.stdin), sys.stdout)"
+
+
+@cache
+def compose() -> dict[str, Any]:
+    """compose.yaml, read by whatever Python of this machine has a YAML parser; the product needs none."""
+    for python in (sys.executable, "python3", "/usr/bin/python3"):
+        text = (DEPLOY / "compose.yaml").read_text()
+        try:
+            done = subprocess.run([python, "-c", _READ], input=text, capture_output=True, text=True, check=False)
+        except FileNotFoundError:
+            continue
+        if "No module named" not in done.stderr:
+            assert done.returncode == 0, done.stderr
+            return dict(json.loads(done.stdout))
+    pytest.skip("no Python of this machine has a YAML parser")
+
+
+def ours() -> dict[str, Any]:
+    return {name: one for name, one in compose()["services"].items() if "clearinghouse" in one["image"]}
+
+
+def test_compose_starts_every_process_of_the_procfile_and_prepares_before() -> None:
+    commands = {name: one["command"] for name, one in ours().items()}
+    assert commands.pop("prepare") == ["ready"]
+    assert commands == {name: [name] for name in PROCESSES}
+    for name in PROCESSES:
+        assert ours()[name]["depends_on"]["prepare"]["condition"] == "service_completed_successfully"
+
+
+def test_our_containers_may_write_to_one_volume_only_and_gain_no_rights() -> None:
+    for name, one in ours().items():
+        assert one["read_only"] and one["cap_drop"] == ["ALL"], name
+        assert one["security_opt"] == ["no-new-privileges:true"], name
+        assert one["volumes"] == ["var:/var/lib/clearinghouse"] and one["tmpfs"] == ["/tmp"], name
+
+
+def test_the_web_container_is_asked_for_its_health_and_believes_only_it_and_the_gateway() -> None:
+    web = compose()["services"]["web"]
+    assert web["healthcheck"]["test"][1:] == [".venv/bin/python", "deploy/healthcheck.py", "/healthz", "/readyz"]
+    assert web["ports"] == ["127.0.0.1:8765:8765"]
+    network = compose()["networks"]["default"]["ipam"]["config"][0]
+    assert web["environment"]["CLEARINGHOUSE_BEHIND_PROXY"] == f"127.0.0.1,{network['gateway']}"
+
+
+def test_every_database_of_compose_is_made() -> None:
+    made = set(re.findall(r"^CREATE DATABASE (\w+);", (DEPLOY / "databases.sql").read_text(), re.M))
+    made.add(compose()["services"]["postgres"]["environment"]["POSTGRES_DB"])
+    named = {name: value for name, value in ours()["web"]["environment"].items() if name.startswith("CLEARINGHOUSE_DB")}
+    assert len(named) == 4
+    assert {address.rpartition("/")[2] for address in named.values()} == made
+
+
+def test_no_file_names_a_variable_that_does_not_exist() -> None:
+    known = {env.PREFIX + one.name for one in env.SETTINGS}
+    for path in DEPLOY.rglob("*"):
+        if path.is_file() and path.suffix != ".pyc":
+            named = set(re.findall(r"\bCLEARINGHOUSE_[A-Z_]*[A-Z]", path.read_text()))
+            assert named <= known, path.name
+
+
+def test_the_image_ends_as_nobody_in_particular_and_copies_what_exists() -> None:
+    text = (DEPLOY / "Dockerfile").read_text()
+    build, _, final = text.partition("FROM ${PYTHON}\n")
+    assert re.search(r"^USER 10001$", final, re.M) and "CLEARINGHOUSE_ENV=production" in final
+    assert final.index("USER 10001") < final.index("ENTRYPOINT")
+    sources = [word for line in re.findall(r"^COPY (.+)$", build, re.M) for word in line.split()[:-1]]
+    assert [source for source in sources if not (BASE / source).exists()] == []
+    kept = re.findall(r"^!(.+)$", (DEPLOY / "Dockerfile.dockerignore").read_text(), re.M)
+    assert sorted(kept) == sorted(sources)
+
+
+def test_the_image_holds_everything_the_processes_import() -> None:
+    """Each package and folder of the top level that runs is copied; tests and papers are not."""
+    listed = subprocess.run(["git", "ls-files"], cwd=BASE, capture_output=True, text=True, check=True).stdout.split()
+    folders = {name.split("/")[0] for name in listed if "/" in name} - {"tests", "docs", ".ci"}
+    assert folders <= set(re.findall(r"^COPY (\w+) \w+$", (DEPLOY / "Dockerfile").read_text(), re.M))
+
+
+def units() -> dict[str, str]:
+    return {path.name: path.read_text() for path in (DEPLOY / "systemd").iterdir()}
+
+
+def test_the_target_wants_every_process_of_the_procfile() -> None:
+    wanted = re.findall(r"clearinghouse@([\w.-]+)\.service", units()["clearinghouse.target"])
+    assert {re.sub(r"\.\d+$", "", name) for name in wanted} == PROCESSES
+
+
+def test_both_services_are_shut_in_the_same_way() -> None:
+    rules = []
+    for name in ("clearinghouse@.service", "clearinghouse-ready.service"):
+        rules.append(units()[name].partition("User=clearinghouse\n")[2])
+    assert rules[0] == rules[1]
+    for rule in ("NoNewPrivileges=yes", "ProtectSystem=strict", "PrivateTmp=yes", "CapabilityBoundingSet=\n",
+                 "ReadWritePaths=/var/lib/clearinghouse\n", "CLEARINGHOUSE_ENV=production"):  # fmt: skip
+        assert rule in rules[0]
+
+
+def test_systemd_finds_no_fault_in_the_units(tmp_path: Path) -> None:
+    """systemd-analyze wants users and programs that exist: those of this machine stand in for them."""
+    if shutil.which("systemd-analyze") is None:
+        pytest.skip("there is no systemd-analyze")
+    for name, text in units().items():
+        text = text.replace("/opt/clearinghouse/", f"{BASE}/").replace("=clearinghouse\n", "=daemon\n")
+        (tmp_path / name).write_text(text.replace("StateDirectory=daemon", "StateDirectory=clearinghouse"))
+    web = tmp_path / "clearinghouse@web.service"
+    web.write_text((tmp_path / "clearinghouse@.service").read_text())
+    command = ["systemd-analyze", "verify", str(web), str(tmp_path / "clearinghouse.target")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    ours = [line for line in done.stderr.splitlines() if "clearinghouse" in line]
+    assert (done.returncode, ours) == (0, [])
+
+
+def test_the_scripts_are_programs() -> None:
+    for name in ("run", "switch-public"):
+        assert (DEPLOY / name).stat().st_mode & 0o111
+        checked = subprocess.run(["sh", "-n", str(DEPLOY / name)], capture_output=True, check=False)
+        assert checked.returncode == 0

@@ -1,0 +1,131 @@
+"""python -m tests.on_postgres [--short] [PYTEST ARGUMENTS]: the tests with all four databases on a real PostgreSQL.
+
+Starts a throw-away cluster, names four databases of it as CLEARINGHOUSE_DB…, and runs pytest with this module as a
+plugin. Without arguments it runs every folder in which tests use the databases of their own process; --short runs a
+choice of files. Tests that start houses of their own (faults, flow, browser) choose their databases
+themselves, and some have their part on PostgreSQL in the ordinary suite.
+
+The plugin gives tests what they have on SQLite: a test begins with the ids the one before it began with, and what
+closes connections in the middle of a test's transaction leaves them open. Tests marked `sqlite` tell of SQLite's own
+machinery; they are left out.
+"""
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from pytest_django.plugin import blocking_manager_key
+
+from tests import postgres
+
+ALIASES = ("default", "webcrawl", "primary", "backup")
+NAMES = {"DB": "library", "DB_WEBCRAWL": "webcrawl", "DB_PRIMARY": "primary", "DB_BACKUP": "backup"}
+FOLDERS = ("access", "api", "crawler", "crawlpoints", "index", "library", "propagation", "search",
+           "security", "unit/test_logs.py")  # fmt: skip
+# Each shows something that only a server does: locks, times, NUL, order, sequences, aborted transactions.
+SHORT = (
+    "access/test_routes.py::test_everybody_gets_at_every_address_what_the_table_says[administrator]",
+    "crawler/screens/test_doors.py",
+    "crawler/test_fences.py",
+    "crawler/test_ledger_check.py",
+    "crawler/test_our_faults.py",
+    "crawlpoints/test_services.py",
+    "index/test_lexicon.py",
+    "propagation/test_generations.py",
+    "search/test_curation.py",
+    "search/test_engine.py",
+    "search/test_screens.py",
+)
+_NOW = "SELECT sequencename, last_value FROM pg_sequences WHERE schemaname = current_schema()"
+_OWNERS = (
+    "SELECT s.relname, t.relname, a.attname FROM pg_class s "
+    "JOIN pg_depend d ON d.objid = s.oid AND d.deptype IN ('a', 'i') JOIN pg_class t ON t.oid = d.refobjid "
+    "JOIN pg_attribute a ON a.attrelid = t.oid AND a.attnum = d.refobjsubid WHERE s.relkind = 'S'"
+)
+
+
+def main(arguments: list[str]) -> int:
+    folder = postgres.programs()
+    if folder is None:
+        print("PostgreSQL is not installed: nothing was run", file=sys.stderr)
+        return 2
+    short = "--short" in arguments
+    chosen = [word for word in arguments if word != "--short"]
+    if short or not any(word.startswith("tests/") for word in chosen):
+        chosen += [f"tests/{name}" for name in (SHORT if short else FOLDERS)]
+    server, begun = postgres.Server(folder), time.monotonic()
+    try:
+        urls = {f"CLEARINGHOUSE_{key}": server.url(name) for key, name in NAMES.items()}
+        command = [sys.executable, "-m", "pytest", "-p", "tests.on_postgres", *chosen]
+        code = subprocess.run(command, env=os.environ | urls, check=False).returncode
+    finally:
+        server.stop()
+    print(f"All four databases on PostgreSQL, {time.monotonic() - begun:.0f} s")
+    return code
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    left_out = [item for item in items if item.get_closest_marker("sqlite")]
+    config.hook.pytest_deselected(items=left_out)
+    items[:] = [item for item in items if item not in left_out]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def connections_stay_open_inside_a_test() -> Iterator[None]:
+    """As those of SQLite in memory do: the transaction around a test would be lost with its connection."""
+    from django.db.backends.base.base import BaseDatabaseWrapper
+
+    obsolete = BaseDatabaseWrapper.close_if_unusable_or_obsolete
+
+    def keep(self: Any) -> None:
+        if not self.in_atomic_block:
+            obsolete(self)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(BaseDatabaseWrapper, "close_if_unusable_or_obsolete", keep)
+        yield
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item: pytest.Item) -> Iterator[None]:
+    """A sequence does not go back with its transaction: ids begin again behind the rows that are left."""
+    yield
+    if item.get_closest_marker("django_db") or {"db", "transactional_db"} & set(getattr(item, "fixturenames", ())):
+        with item.config.stash[blocking_manager_key].unblock():
+            for alias in ALIASES:
+                _start_ids_anew(alias)
+
+
+_sequences: dict[str, dict[str, tuple[str, str]]] = {}  # alias -> sequence -> its table and column
+_standing: dict[str, dict[str, int | None]] = {}
+
+
+def _start_ids_anew(alias: str) -> None:
+    from django.db import connections
+
+    if connections[alias].connection is None:
+        return
+    with connections[alias].cursor() as cursor:
+        cursor.execute(_NOW)
+        now = dict(cursor.fetchall())
+        if alias not in _sequences:
+            cursor.execute(_OWNERS)
+            _sequences[alias] = {name: (table, column) for name, table, column in cursor.fetchall()}
+        before = _standing.setdefault(alias, {})
+        moved = [name for name in _sequences[alias] if name in now and now[name] != before.get(name)]
+        if moved:
+            cursor.execute("; ".join(_again(name, *_sequences[alias][name]) for name in moved))
+            cursor.execute(_NOW)
+            _standing[alias] = dict(cursor.fetchall())
+
+
+def _again(name: str, table: str, column: str) -> str:
+    return f"""SELECT setval('"{name}"', COALESCE(max("{column}"), 0) + 1, false) FROM "{table}\""""
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,113 @@
+"""The same questions on a real PostgreSQL: the same pages, the index used, texts too long for it halved."""
+
+from collections.abc import Iterator
+
+import pytest
+from django.db import connections
+
+from clearinghouse.databases import from_url
+from clearinghouse.published import models
+from clearinghouse.search import backends, engine
+from clearinghouse.search.engine import Narrow
+from clearinghouse.search.query import parse
+from tests.postgres import Server, postgres  # noqa: F401 - a fixture
+
+from .library import publish
+from .odd import odd_texts
+from .test_engine import ANSWERS, COPY, PAGES, TITLES
+
+ALIAS = "search_on_postgres"
+TABLES = (models.PublishedVersion, models.PublishedMeta, models.PublishedInterval, models.PublishedDocument,
+          models.LiveGeneration)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def server(postgres: Server, django_db_blocker) -> Iterator[str]:  # noqa: F811
+    with django_db_blocker.unblock():
+        template = connections["primary"].settings_dict
+        connections.settings[ALIAS] = {**template, **from_url(postgres.url())}
+        connection = connections[ALIAS]
+        with connection.schema_editor() as editor:
+            for table in TABLES:
+                editor.create_model(table)
+        yield ALIAS
+        connection.close()
+        del connections.settings[ALIAS], connections[ALIAS]
+
+
+@pytest.fixture
+def alias(server: str) -> str:
+    backends.ensure(server)
+    tables = ", ".join([*(table._meta.db_table for table in TABLES), "published_index", "published_facts"])
+    with connections[server].cursor() as cursor:
+        cursor.execute(f"TRUNCATE {tables} RESTART IDENTITY")
+    return server
+
+
+def titles(alias: str, text: str, **filters) -> list[str]:
+    return [hit.title for hit in engine.search(text, alias=alias, filters=Narrow(**filters)).hits]
+
+
+@pytest.mark.parametrize("texts", [ANSWERS], ids=["all"])
+def test_a_query_finds_what_it_finds_on_sqlite(alias, texts):
+    publish(alias, PAGES, titles=TITLES)
+    assert {text: set(titles(alias, text)) for text, _ in texts} == dict(texts)
+
+
+def test_a_word_counts_more_in_a_title_a_heading_and_a_link_than_in_the_text(alias):
+    publish(
+        alias,
+        [
+            {"title": "Text", "text": "The handover of a ward and other words"},
+            {"title": "Heading", "headings": "Handover", "text": "of a ward and other words"},
+            {"title": "Handover", "text": "of a ward and other words"},
+            {"title": "Link", "anchors": "handover", "text": "of a ward and other words"},
+        ],
+    )
+    scores = dict(backends.backend(alias).matches(parse("handover")).best)
+    order = sorted(scores, key=scores.__getitem__, reverse=True)
+    assert order == [3, 4, 2, 1]
+
+
+def test_where_no_page_has_all_words_some_are_enough(alias):
+    publish(alias, PAGES, titles=TITLES)
+    results = engine.search("nursing ward unicorns", alias=alias)
+    assert (results.relaxed, [hit.title for hit in results.hits]) == (True, ["Handover"])
+    assert titles(alias, '"patient unicorns" safety') == []
+
+
+def test_pages_that_are_alike_are_one_hit(alias):
+    publish(alias, [{"title": "Handover", "text": COPY, "url": f"http://a.org/{n}"} for n in range(3)])
+    results = engine.search("ward", alias=alias)
+    assert (results.total, results.entries, results.hits[0].similar) == (3, 1, 2)
+
+
+def test_the_words_are_looked_up_in_the_gin_index(alias):
+    publish(alias, [{"title": "Page", "text": "common rare7"}])
+    index = backends.backend(alias)
+    key, score, source, condition, values = index._match(parse("rare7"))
+    with connections[alias].cursor() as cursor:
+        cursor.execute(
+            "INSERT INTO published_index SELECT n, to_tsvector('clearinghouse_english', 'common rare' || n) "
+            "FROM generate_series(100, 20000) n"
+        )
+        cursor.execute("VACUUM ANALYZE published_index")
+        cursor.execute(f"EXPLAIN SELECT {key}, {score} FROM {source} WHERE {condition}", values)
+        plan = "\n".join(row[0] for row in cursor.fetchall())
+    assert "Bitmap Index Scan on published_index_words" in plan
+
+
+def test_a_text_too_long_for_the_index_is_halved_until_it_fits_and_said_so(alias):
+    endless = "beginning " + " ".join(f"word{n:07}" for n in range(200_000)) + " ending"
+    publish(alias, [{"title": "Endless", "text": endless}, {"title": "Short", "text": "word"}])
+    assert titles(alias, "beginning") == ["Endless"]
+    assert titles(alias, "ending") == []
+    with connections[alias].cursor() as cursor:
+        cursor.execute("SELECT cut FROM published_index ORDER BY published_id")
+        assert cursor.fetchall() == [(True,), (False,)]
+
+
+def test_no_text_is_an_error(alias):
+    publish(alias, PAGES, titles=TITLES)
+    for text in odd_texts():
+        assert engine.search(text, alias=alias).seconds < 5, text[:80]

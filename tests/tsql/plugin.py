@@ -1,0 +1,47 @@
+"""A plugin of pytest: watches the product while tests run, and says at the end what SQL Server would not take."""
+
+import os
+from typing import Any
+
+import pytest
+
+from tests.tsql import rules
+from tests.tsql.recorder import Recorder
+
+recorder = Recorder()
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_configure(config: pytest.Config) -> None:
+    recorder.start()
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    wrong = report()
+    if wrong and session.exitstatus == 0:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def report() -> list[str]:
+    wrong = [f"{place}: {kind}: {error}" for (place, error), kind in recorder.refused.items()]
+    for one in recorder.sent.values():
+        wrong += [f"{one.place}: {fault}\n    {one.sql[:400]}" for fault in rules.faults(one.sql, one.parameters)]
+    return wrong
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    wrong = report()
+    terminalreporter.section("T-SQL")
+    for line in wrong:
+        terminalreporter.line(line)
+    by_hand = sum(one.by_hand for one in recorder.sent.values())
+    most = max((one.parameters for one in recorder.sent.values()), default=0)
+    places = len({one.place for one in recorder.sent.values()})
+    terminalreporter.line(
+        f"{recorder.executed:,} statements sent, {len(recorder.sent):,} different texts from {places} places in the "
+        f"code, {by_hand} of them written by hand; at most {most} parameters; {len(wrong)} wrong"
+    )
+    if path := os.environ.get("TSQL_WRITE"):
+        with open(path, "w") as file:
+            for one in recorder.sent.values():
+                file.write(f"-- {one.place} {one.parameters} {one.by_hand}\n{one.sql}\n")

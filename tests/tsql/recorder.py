@@ -1,0 +1,189 @@
+"""Owns: every statement that the product sends while it is watched, as SQL Server would be sent it.
+
+The ORM's statements are compiled a second time, by Django's back end for SQL Server, from the same query. Statements
+written by hand are taken as they are: those that SQL Server is sent in another form stand in by_hand.py. Only what is
+sent from the product's own code counts. Loaded into a process of its own (see __main__): that back end changes Django.
+"""
+
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.db import DatabaseError, NotSupportedError, connections
+from django.db.backends.utils import CursorWrapper
+from django.db.models.sql import compiler
+from django.db.models.sql.subqueries import InsertQuery
+
+from clearinghouse.search.backends.base import FACTS, Backend, marks
+from clearinghouse.search.backends.mssql import MssqlIndex
+from clearinghouse.search.backends.postgres import PostgresIndex
+from clearinghouse.search.backends.sqlite import SqliteIndex
+from crawler import sql
+from crawler.sql import Batch
+from tests.tsql import server
+
+_PRODUCT = ("clearinghouse.", "crawler.", "crawlpoints.")
+_MIGRATING = ("django.db.migrations", "django.core.management.commands.migrate")  # see test_tables.py
+_NOT_OURS = ("SAVEPOINT", "RELEASE", "ROLLBACK", "PRAGMA")
+_ELSEWHERE = (" ON CONFLICT DO NOTHING",)  # of Batch.insert, whose form for SQL Server is taken there
+_ASKED = ("ensure", "exists", "missing", "add", "remove", "matches", "having", "frequency", "finds", "holding", "facts")
+_COMPILERS = (compiler.SQLCompiler, compiler.SQLInsertCompiler, compiler.SQLUpdateCompiler, compiler.SQLDeleteCompiler,
+              compiler.SQLAggregateCompiler)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Sent:
+    """A statement and where in the product it is sent from."""
+
+    sql: str
+    parameters: int
+    place: str
+    by_hand: bool
+
+
+@dataclass
+class Recorder:
+    sent: dict[str, Sent] = field(default_factory=dict)  # each text once
+    refused: dict[tuple[str, str], str] = field(default_factory=dict)  # what cannot be said to SQL Server at all
+    executed: int = 0
+
+    def __post_init__(self) -> None:
+        self._servers: dict[str, Any] = {}
+        self._inside = threading.local()
+
+    def start(self) -> None:
+        for kind in _COMPILERS:
+            if "execute_sql" in vars(kind):
+                kind.execute_sql = self._watching(kind.execute_sql)  # type: ignore[method-assign]
+        for name in ("execute", "executemany"):
+            setattr(CursorWrapper, name, self._reading(getattr(CursorWrapper, name), many=name == "executemany"))
+
+        Batch.insert = self._both(Batch.insert)  # type: ignore[method-assign]
+        for name in _ASKED:
+            setattr(Backend, name, self._indexing(name, getattr(Backend, name)))
+            for adapter in (SqliteIndex, PostgresIndex):
+                if name in vars(adapter):
+                    setattr(adapter, name, self._indexing(name, getattr(adapter, name)))
+
+    def _both(self, insert: Callable[..., Any]) -> Callable[..., Any]:
+        """The INSERT that SQL Server is sent in place of the one that stands in no line of its own there."""
+
+        def inserted(batch: Any, table: str, columns: Any, rows: Any, **options: Any) -> Any:
+            if rows:
+                told = sql.insertion(sql.SQL_SERVER, table, columns, ignore=options.get("ignore", False))
+                self._add(Sent(told, len(columns) + bool(options.get("ignore")), _place(), by_hand=True))
+                if options.get("ids"):
+                    self._add(Sent(sql.numbering(table, mine=True), 0, _place(), by_hand=True))
+            return insert(batch, table, columns, rows, **options)
+
+        return inserted
+
+    def _indexing(self, name: str, ask: Callable[..., Any]) -> Callable[..., Any]:
+        """What is asked of another server's full text index is asked of SQL Server's, too."""
+
+        def asked(index: Any, *arguments: Any, **options: Any) -> Any:
+            deaf = getattr(self._inside, "deaf", False)
+            self._inside.deaf = True
+            try:
+                if not deaf and not isinstance(index, MssqlIndex):
+                    getattr(_Deaf(self), name)(*arguments, **options)
+                return ask(index, *arguments, **options)
+            finally:
+                self._inside.deaf = deaf
+
+        return asked
+
+    def _watching(self, execute: Callable[..., Any]) -> Callable[..., Any]:
+        def watched(made: Any, *arguments: Any, **options: Any) -> Any:
+            if getattr(self._inside, "orm", False):
+                return execute(made, *arguments, **options)
+            self._inside.orm = True
+            try:
+                self._compile(made)
+                return execute(made, *arguments, **options)
+            finally:
+                self._inside.orm = False
+
+        return watched
+
+    def _compile(self, made: Any) -> None:
+        place = _place()
+        if not place:
+            return
+        self.executed += 1
+        alias = made.connection.alias
+        if alias not in self._servers:
+            self._servers[alias] = server.connection(alias)
+        other = self._servers[alias]
+        query = made.query.clone()
+        if isinstance(query, InsertQuery):
+            query.objs = query.objs[: max(1, other.ops.bulk_batch_size(list(query.fields), query.objs))]
+        told = other.ops.compiler(type(made).__name__)(query, other, made.using)
+        if hasattr(made, "returning_fields"):
+            told.returning_fields = made.returning_fields
+        connections[alias] = other  # a query inside another asks for its connection by name
+        try:
+            for sql, parameters in _statements(told.as_sql()):
+                self._add(Sent(sql, len(parameters or ()), place, by_hand=False))
+        except (compiler.EmptyResultSet, compiler.FullResultSet):
+            return
+        except (NotSupportedError, DatabaseError, AttributeError, TypeError, ValueError) as error:
+            self.refused[place, str(error)] = type(error).__name__
+        finally:
+            connections[alias] = made.connection
+
+    def _reading(self, execute: Callable[..., Any], many: bool) -> Callable[..., Any]:
+        def read(cursor: Any, sql: str, parameters: Any = None, *rest: Any) -> Any:
+            foreign = getattr(self._inside, "orm", False) or getattr(self._inside, "deaf", False)
+            place = "" if foreign else _place()
+            if place and not str(sql).startswith(_NOT_OURS) and not str(sql).endswith(_ELSEWHERE):
+                self.executed += 1
+                rows = parameters = list(parameters) if many else parameters
+                self._add(Sent(str(sql), len((rows[0] if many and rows else rows) or ()), place, by_hand=True))
+            return execute(cursor, sql, parameters, *rest)
+
+        return read
+
+    def _add(self, one: Sent) -> None:
+        known = self.sent.get(one.sql)
+        if known is None or known.parameters < one.parameters:
+            self.sent[one.sql] = one
+
+
+class _Deaf(MssqlIndex):
+    """SQL Server's full text, asked and never answering."""
+
+    def __init__(self, recorder: Recorder) -> None:
+        self.alias = ""
+        self._recorder = recorder
+
+    def _execute(self, sql: str, values: Any = ()) -> int:
+        self._recorder._add(Sent(sql, len(values), "clearinghouse.search.backends.mssql", by_hand=True))
+        return 0
+
+    def _rows(self, sql: str, values: Any = ()) -> list[Any]:
+        self._execute(sql, values)
+        return [(0,)] if "COUNT(" in sql else []
+
+    def _add_facts(self, published_ids: Any) -> None:
+        self._execute(f"INSERT INTO published_facts ({', '.join(FACTS)}) VALUES ({marks(FACTS)})", FACTS)
+
+
+def _statements(compiled: Any) -> Iterator[tuple[str, Any]]:
+    """An INSERT compiles to several statements."""
+    yield from compiled if isinstance(compiled, list) else [compiled]
+
+
+def _place() -> str:
+    """Module and function of the product that is sending; empty for a test's own questions, and for migrations."""
+    frame, place = sys._getframe(2), ""
+    while frame is not None:
+        name = frame.f_globals.get("__name__", "")
+        if name.startswith(_MIGRATING) or (not place and name.startswith("tests.") and name != __name__):
+            return ""
+        if not place and name.startswith(_PRODUCT):
+            place = f"{name}.{frame.f_code.co_name}"
+        frame = frame.f_back  # type: ignore[assignment]
+    return place
