@@ -30,7 +30,8 @@
     dialog.addEventListener("close", () => {
       dialog.remove();
       document.title = document.body.dataset.title || document.title;
-      opener?.isConnected && opener.focus();
+      // The browser gave the focus back already; only where its place is gone, and nobody went on meanwhile, do we.
+      if (document.activeElement === document.body && opener?.isConnected) opener.focus();
     });
   }
 

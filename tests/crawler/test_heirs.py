@@ -32,8 +32,8 @@ def asked(site: Any, folder: str) -> int:
 
 
 def test_excludes_that_were_applied_hold_for_the_heir_too(ledger: Ledger) -> None:
-    names = [f"/no/{n}" for n in range(80)]
-    pages = {"/": Page([*names, "/yes"]), "/yes": Page()} | {name: Page(delay=0.1) for name in names}
+    names, others = [f"/no/{n}" for n in range(80)], [f"/yes/{n}" for n in range(80)]
+    pages = {"/": Page([*names, *others])} | {name: Page(delay=0.1) for name in [*names, *others]}
     with serve(pages) as site:
         run = started({"url": site.url("/")}, speed="medium", ignore_robots=True)
         doc_id = Excursion.objects.get(run=run).doc_id
@@ -50,10 +50,11 @@ def test_excludes_that_were_applied_hold_for_the_heir_too(ledger: Ledger) -> Non
         Crawl(run).work(apply_and_stop)
         before = asked(site, "/no/")
         assert Excursion.objects.get(run=run).queued and before < 60
+        control.set_speed(run, "fast", "editor")
         run = go_on(run)
         assert asked(site, "/no/") == before
     assert run.state == "finished" and faults(run) == []
-    assert ledger(run)["/yes"] == "crawled" and list(ledger(run).values()).count("excluded") == 80 - before
+    assert ledger(run)["/yes/79"] == "crawled" and list(ledger(run).values()).count("excluded") == 80 - before
 
 
 def test_excludes_that_were_applied_to_a_document_that_rests_hold_when_it_goes_on(ledger: Ledger) -> None:
