@@ -16,9 +16,9 @@ install: $(VENV)/.installed ## .venv with all that running needs
 run: install ## install, prepare and start everything; prints the address and the sign-ins; Ctrl-C stops it
 	@$(BIN)/python manage.py serve
 
-test: $(VENV)/.installed-test ## all tests, in three lanes (many of them wait); CLEARINGHOUSE_REQUIRE=browser,postgres,… forbids skips of that kind
+test: $(VENV)/.installed-test ## all tests, in three lanes (many of them wait), what failed there once more alone; CLEARINGHOUSE_REQUIRE=browser,postgres,… forbids skips of that kind
 	@.ci/test-packages
-	@$(BIN)/python -m pytest -n $(LANES) --dist loadfile --no-loadscope-reorder $(ARGS)
+	@$(BIN)/python -m tests.suite $(LANES) $(ARGS)
 
 test-postgres: $(VENV)/.installed-test ## the tests that use a database, all four on a throw-away PostgreSQL; ARGS="--short" for a minute of it
 	@$(BIN)/python -m tests.on_postgres $(ARGS)

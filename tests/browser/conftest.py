@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, sync_playwright
 
+from tests.browser import program
 from tests.browser.visitor import Visitor
 from tests.flow.conftest import fresh_house, house, prepared_once
 from tests.flow.house import House
@@ -16,15 +17,14 @@ from tests.requirements import need
 __all__ = ["house"]
 
 FAILED = pytest.StashKey[bool]()
-FLAGS = ["--no-sandbox", "--disable-background-networking", "--disable-component-update", "--no-first-run"]
 
 
 @pytest.fixture(scope="session")
 def chromium() -> Iterator[Browser]:
-    program = shutil.which("chromium")
-    need("browser", program is not None, "Debian's package chromium is not installed")
+    browser_program = program.found()
+    need("browser", browser_program is not None, f"none of Debian's {', '.join(program.NAMES)} is installed")
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=program, args=FLAGS)
+        browser = playwright.chromium.launch(executable_path=browser_program, args=program.FLAGS)
         yield browser
         browser.close()
 

@@ -3,13 +3,13 @@
 Owns: which screens, in which state. Called by: people, after the look has changed.
 """
 
-import shutil
 import tempfile
 from pathlib import Path
 
 from playwright.sync_api import Page, expect, sync_playwright
 
-from tests.browser.conftest import FLAGS, opened
+from tests.browser import program
+from tests.browser.conftest import opened
 from tests.browser.png import with_palette
 from tests.browser.visitor import Visitor
 from tests.flow.conftest import fresh_house
@@ -22,7 +22,7 @@ PANEL = "/documents/2/crawl-points/"
 
 def main() -> None:
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=FLAGS)
+        browser = playwright.chromium.launch(executable_path=program.found(), args=program.FLAGS)
         empty = House(Path(folder))
         empty.manage("prepare")
         empty.run("collectstatic", "--no-input", "--verbosity", "0")

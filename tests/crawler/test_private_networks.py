@@ -1,9 +1,6 @@
 """What leads to a machine that is not public is never connected to, by whichever door it comes in."""
 
-import socket
-import threading
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 
 import pytest
 
@@ -15,37 +12,13 @@ from crawler.models import LedgerEntry, Run
 from crawler.values import Credentials, Request
 from tests.crawler.conftest import crawl, make_document
 from tests.hostile.fetching import fetch_all
+from tests.sites.canary import Canary
 from tests.sites.misbehaving import Site, page, redirect
 from tests.unit import vectors
 
 pytestmark = pytest.mark.django_db(databases=["default", "webcrawl"])
 Ledger = Callable[[Run], dict[str, str]]
 REFUSED = {"address_refused", "dns_failed"}  # the second for names, where nobody answers for them
-
-
-class Canary:
-    """Listens where nobody may come, on every address of this machine."""
-
-    def __init__(self) -> None:
-        self.visits = 0
-        self._doors = [socket.create_server(("", 0))]
-        self.port = int(self._doors[0].getsockname()[1])
-        with suppress(OSError):
-            self._doors.append(socket.create_server(("::1", self.port), family=socket.AF_INET6))
-        for door in self._doors:
-            threading.Thread(target=self._count, args=(door,), daemon=True).start()
-
-    def _count(self, door: socket.socket) -> None:
-        with suppress(OSError):
-            while True:
-                door.accept()[0].close()
-                self.visits += 1
-
-    def close(self) -> None:
-        for door in self._doors:
-            with suppress(OSError):
-                door.shutdown(socket.SHUT_RDWR)
-            door.close()
 
 
 @pytest.fixture

@@ -1,14 +1,12 @@
 """Inside a namespace: every door, led by names that are public once and private from then on (threat T2)."""
 
 import json
-import socket
 import sys
-import threading
-from contextlib import suppress
 
 import django
 
 from tests.faults.namespace import AAAA, A, NameServer, Reply, settle
+from tests.sites.canary import Canary
 
 PUBLIC = "93.184.215.14"  # an address of the Internet, which is this machine here
 moved: set[str] = set()  # names that have changed their mind
@@ -21,22 +19,6 @@ def zone(name: str, kind: int, before: int) -> Reply:
     if kind != A:
         return []
     return [(A, "127.0.0.1" if word in moved else PUBLIC)]
-
-
-class Canary:
-    """Sits at the same port as the site, on the addresses nobody may reach."""
-
-    def __init__(self, port: int) -> None:
-        self.visits = 0
-        for family, address in ((socket.AF_INET, "127.0.0.1"), (socket.AF_INET6, "::1")):
-            door = socket.create_server((address, port), family=family)
-            threading.Thread(target=self._count, args=(door,), daemon=True).start()
-
-    def _count(self, door: socket.socket) -> None:
-        with suppress(OSError):
-            while True:
-                door.accept()[0].close()
-                self.visits += 1
 
 
 def main() -> None:

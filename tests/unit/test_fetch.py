@@ -4,19 +4,15 @@ import gzip
 import ssl
 import time
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
 
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import NameOID
 
 from clearinghouse.addresses import Address, networks
 from clearinghouse.addresses.parse import parse
 from crawler.fetch import transfer
 from crawler.fetch.curl import Fetcher
 from crawler.values import REASONS, Credentials, Fetched, Request
+from tests.sites import certificates
 from tests.sites.misbehaving import Asked, Site, drip, page, raw, redirect
 
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
@@ -323,28 +319,7 @@ def test_a_page_that_never_ends_runs_into_the_deadline(site: Site, monkeypatch: 
 
 @pytest.fixture(scope="module")
 def self_signed(tmp_path_factory: pytest.TempPathFactory) -> ssl.SSLContext:
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "127.0.0.1")])
-    now = datetime.now(UTC)
-    certificate = (
-        x509.CertificateBuilder()
-        .subject_name(name)
-        .issuer_name(name)
-        .public_key(key.public_key())
-        .serial_number(1)
-        .not_valid_before(now - timedelta(days=1))
-        .not_valid_after(now + timedelta(days=1))
-        .sign(key, hashes.SHA256())
-    )
-    file = tmp_path_factory.mktemp("tls") / "both.pem"
-    plain = serialization.NoEncryption()
-    file.write_bytes(
-        certificate.public_bytes(serialization.Encoding.PEM)
-        + key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, plain)
-    )
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(file)
-    return context
+    return certificates.make(tmp_path_factory.mktemp("tls")).server
 
 
 def test_a_bad_certificate_is_accepted_only_where_the_crawl_point_says_so(self_signed: ssl.SSLContext) -> None:

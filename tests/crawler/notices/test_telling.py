@@ -1,7 +1,6 @@
 """People are told once: in the In Tray, by mail as they wish; projects' webhooks through the guard."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -17,9 +16,8 @@ from crawler import asking, jobs, notices, telling, tick, webhooks
 from crawler.findings.diagnosis import diagnose_due
 from crawler.instances import Watch, register
 from crawler.models import Delivery, Event, Excursion, Instance, Mark, Notice, Run, Webhook, WebhookCall, Wish
-from crawler.values import Snapshot
 from crawlpoints import services
-from tests.crawler.screens.rows import Maker, fill, make_run
+from tests.crawler.screens.rows import limited_run, make_run
 from tests.sites.mail import Server, mail_server
 from tests.sites.receiver import Receiver, receiver
 
@@ -48,23 +46,6 @@ def editor(editor: Any) -> Any:
     return editor
 
 
-def ended_run(document: Document) -> Run:
-    """Its maximum of pages was met: a finding that warns."""
-    now = timezone.now()
-    run = Run.objects.create(
-        state="finished_at_limit", requested_by="administrator", created_at=now, started_at=now, finished_at=now,
-        initialized=True,
-    )  # fmt: skip
-    maker = Maker(run, document, "measures")
-    maker.point = replace(maker.point, max_pages=5)
-    maker.excursion.snapshot = Snapshot(document.pk, (maker.point,)).to_json()
-    maker.decide(f"{maker.root}late.html", "skipped", "page_limit")
-    fill(maker, queued=0)
-    maker.done("finished_at_limit")
-    diagnose_due()
-    return run
-
-
 def look(now: datetime | None = None) -> int:
     """One round of the tick, however soon after the last."""
     Mark.objects.update(at=(now or timezone.now()) - timedelta(minutes=1))
@@ -78,7 +59,7 @@ def of(person: Any) -> list[str]:
 def test_the_launcher_and_the_owners_are_told_once(
     document: Document, editor: Any, administrator: Any, reader: Any
 ) -> None:
-    ended_run(document)
+    limited_run(document)
     assert look() > 0
     assert of(editor) == ["page_limit", "run_finished"]
     assert "run_finished" in of(administrator) and of(reader) == []
@@ -97,9 +78,9 @@ def test_a_run_is_told_of_when_it_was_looked_through(document: Document, adminis
 
 
 def test_the_page_limit_is_told_the_first_time_only(document: Document, editor: Any, administrator: Any) -> None:
-    ended_run(document)
+    limited_run(document)
     look()
-    ended_run(document)
+    limited_run(document)
     look()
     assert of(editor).count("page_limit") == 1 and of(editor).count("run_finished") == 2
 
@@ -123,7 +104,7 @@ def because(person: Any, event: str) -> str:
 def test_each_person_is_told_why_it_is_they(
     document: Document, editor: Any, administrator: Any, signed_in: Callable[[Any], Client]
 ) -> None:
-    run = ended_run(document)
+    run = limited_run(document)
     look()
     died(run, 2)
     Run.objects.filter(pk=run.pk).update(state="running", requested_by="editor")
@@ -199,7 +180,7 @@ def test_no_worker_is_missed_where_none_is_wanted(document: Document, administra
 
 def test_what_is_muted_is_not_told(document: Document, editor: Any, administrator: Any) -> None:
     notices.wish(editor.pk, {"run_finished": Wish.How.MUTE})
-    ended_run(document)
+    limited_run(document)
     look()
     assert of(editor) == ["page_limit"]
 
@@ -208,7 +189,7 @@ def test_a_mail_at_once_says_what_why_and_how_to_turn_it_off(
     post_office: Server, document: Document, editor: Any, administrator: Any
 ) -> None:
     notices.wish(editor.pk, {"run_finished": Wish.How.NOW, "page_limit": Wish.How.TRAY})
-    run = ended_run(document)
+    run = limited_run(document)
     look()
     assert telling.send_due(timezone.now()) == 1 and telling.send_due(timezone.now()) == 0
     [letter] = post_office.to("editor@clearinghouse.example")
@@ -221,7 +202,7 @@ def test_a_mail_at_once_says_what_why_and_how_to_turn_it_off(
 def test_the_digest_is_one_mail_after_seven_the_next_morning(
     post_office: Server, document: Document, editor: Any, administrator: Any
 ) -> None:
-    ended_run(document)
+    limited_run(document)
     look()
     tomorrow = timezone.localtime() + timedelta(days=1)
     assert telling.send_due(tomorrow.replace(hour=6, minute=59)) in (0, 1)
@@ -238,7 +219,7 @@ def test_a_mail_server_that_refuses_is_tried_again_later_and_not_for_ever(
     post_office: Server, document: Document, editor: Any, administrator: Any
 ) -> None:
     notices.wish(editor.pk, {"run_finished": Wish.How.NOW, "page_limit": Wish.How.TRAY})
-    ended_run(document)
+    limited_run(document)
     look()
     post_office.refuses = True
     now = timezone.now()
@@ -273,7 +254,7 @@ def test_a_webhook_is_told_of_the_events_of_its_project(
     hook: Receiver, document: Document, project: Project, editor: Any, administrator: Any
 ) -> None:
     assert notices.set_webhook(project, f"{hook.url}/in?key=1", "administrator") == ""
-    run = ended_run(document)
+    run = limited_run(document)
     look()
     assert webhooks.is_due(timezone.now())
     sent = webhooks.send_due(timezone.now())
@@ -299,7 +280,7 @@ def test_a_webhook_follows_no_redirect_and_is_tried_again(
 ) -> None:
     notices.set_webhook(project, hook.url, "administrator")
     hook.status = 307
-    ended_run(document)
+    limited_run(document)
     look()
     now = timezone.now()
     assert webhooks.send_due(now) == 0

@@ -1,6 +1,7 @@
 """A run as the crawler would have left it: versions, ledger, messages, events, and counters that balance."""
 
 from collections import Counter, defaultdict
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -9,6 +10,7 @@ from django.utils import timezone
 from clearinghouse.digests import digest_of
 from clearinghouse.library.models import Document
 from crawler.extract import pack_links
+from crawler.findings.diagnosis import diagnose_due
 from crawler.models import Event, Excursion, LedgerEntry, Message, PageBody, PageVersion, Run, State
 from crawler.values import (
     CRAWLED,
@@ -147,4 +149,21 @@ def make_run(*documents: Document, state: str = State.RUNNING, queued: int = 4) 
             fill(maker, pages=6 + number, queued=0 if ended or number else queued)
         Event.objects.create(run=run, doc_id=document.pk, at=now, kind="start", text=f"Started {document.title}")
     Event.objects.create(run=run, at=now, kind="launch", text="Launched by administrator")
+    return run
+
+
+def limited_run(document: Document) -> Run:
+    """Ended at its maximum of pages: a finding that warns, and needs a decision."""
+    now = timezone.now()
+    run = Run.objects.create(
+        state="finished_at_limit", requested_by="administrator", created_at=now, started_at=now, finished_at=now,
+        initialized=True,
+    )  # fmt: skip
+    maker = Maker(run, document, "measures")
+    maker.point = replace(maker.point, max_pages=5)
+    maker.excursion.snapshot = Snapshot(document.pk, (maker.point,)).to_json()
+    maker.decide(f"{maker.root}late.html", "skipped", "page_limit")
+    fill(maker, queued=0)
+    maker.done("finished_at_limit")
+    diagnose_due()
     return run

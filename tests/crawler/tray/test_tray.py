@@ -1,7 +1,6 @@
 """The In Tray: what needs somebody stands there for who can do something about it, and for nobody else."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -16,31 +15,12 @@ from clearinghouse.access import options
 from clearinghouse.library import services as library
 from clearinghouse.library.models import Document
 from crawler import asking, notices
-from crawler.findings.diagnosis import diagnose_due
 from crawler.models import CrawlRequest, Delivery, Finding, Mark, Notice, Run, TaskClaim, Webhook, Wish
-from crawler.values import Snapshot
 from crawlpoints import services
-from tests.crawler.screens.rows import Maker, fill, make_run
+from tests.crawler.screens.rows import limited_run, make_run
 
 pytestmark = pytest.mark.django_db(databases=["default", "webcrawl", "primary", "backup"])
 SignedIn = Callable[[Any], Client]
-
-
-def limited_run(document: Document) -> Run:
-    """Stopped at its maximum of pages: a finding that needs a decision."""
-    now = timezone.now()
-    run = Run.objects.create(
-        state="finished_at_limit", requested_by="administrator", created_at=now, started_at=now, finished_at=now,
-        initialized=True,
-    )  # fmt: skip
-    maker = Maker(run, document, "measures")
-    maker.point = replace(maker.point, max_pages=5)
-    maker.excursion.snapshot = Snapshot(document.pk, (maker.point,)).to_json()
-    maker.decide(f"{maker.root}late.html", "skipped", "page_limit")
-    fill(maker, queued=0)
-    maker.done("finished_at_limit")
-    diagnose_due()
-    return run
 
 
 def tell() -> None:

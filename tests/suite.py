@@ -1,0 +1,55 @@
+"""python -m tests.suite LANES [PYTEST ARGUMENTS]: the whole suite in lanes, and a second look at what failed in them.
+
+Real browsers, clusters and killed processes share few cores in the lanes. What fails there, if it is not more than a
+handful, is run once more with the machine to itself: a fault fails again, and so does the suite. What passes alone is
+named under UNSTEADY at the end: a test, or a product, that loses a race, and a thing to mend.
+"""
+
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+
+HANDFUL = 5  # more than these is no race that was lost
+LANES = ("--dist", "loadfile", "--no-loadscope-reorder")
+NOTE = "CLEARINGHOUSE_TEST_FAILED"  # the file into which a session writes what failed
+SOME_FAILED = int(pytest.ExitCode.TESTS_FAILED)
+
+
+def main(lanes: str, arguments: list[str]) -> int:
+    with tempfile.TemporaryDirectory(prefix="suite-") as folder:
+        note = Path(folder, "failed")
+        code = _pytest(["-n", lanes, *LANES, *arguments], note)
+        failed = note.read_text().splitlines() if note.exists() else []
+        if code != SOME_FAILED or not may_look_again(failed):
+            return code
+        print(f"\nFailed in the lanes, now once more with the machine to itself: {', '.join(failed)}\n", flush=True)
+        note.unlink()
+        code = _pytest(failed, note)
+        again = note.read_text().splitlines() if note.exists() else []
+    for test in failed:
+        print(f"{'FAILED TWICE' if test in again else 'UNSTEADY'}  {test}")
+    return code
+
+
+def may_look_again(failed: list[str]) -> bool:
+    return 0 < len(failed) <= HANDFUL
+
+
+def _pytest(arguments: list[str], note: Path) -> int:
+    command = [sys.executable, "-m", "pytest", "-p", "tests.suite", *arguments]
+    return subprocess.run(command, env=os.environ | {NOTE: str(note)}, check=False).returncode
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Of the process that holds the lanes together, and of a session without lanes."""
+    reports = terminalreporter.stats.get("failed", []) + terminalreporter.stats.get("error", [])
+    if note := os.environ.get(NOTE):
+        Path(note).write_text("\n".join(dict.fromkeys(report.nodeid for report in reports)))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1], sys.argv[2:]))
