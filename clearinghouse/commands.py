@@ -14,12 +14,13 @@ from collections.abc import Callable, Iterable
 from typing import Any, NoReturn
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
-from django.db.utils import OperationalError, ProgrammingError
+from django.db.utils import DatabaseError, OperationalError, ProgrammingError
 
 from .library.models import Document
 from .logs import log_uncaught
 from .records import acting_as
 
+_DAMAGED = re.compile(r"is not a database|malformed")
 _UNPREPARED = re.compile(r"no such table|does not exist")
 OK, FAILED, WRONG_USE, NEEDS_DECISION = 0, 1, 2, 4
 
@@ -28,7 +29,7 @@ def whole(least: int = 0, most: int | None = None) -> Callable[[str], int]:
     """The type of an argument that counts something: a number it cannot be is wrong use, not a surprise later."""
 
     def read(word: str) -> int:
-        number = int(word) if re.fullmatch(r"-?[0-9]{1,9}", word) else least - 1
+        number = int(word) if re.fullmatch(r"-?[0-9]{1,18}", word) else least - 1
         if number < least or (most is not None and number > most):
             bounds = f"from {least} to {most}" if most is not None else f"of {least} or more"
             raise ArgumentTypeError(f"{word!r} is no whole number {bounds}")
@@ -52,6 +53,16 @@ class Stop(CommandError):
     def __init__(self, sentence: str, code: int = FAILED, result: dict[str, Any] | None = None) -> None:
         super().__init__(sentence, returncode=code)
         self.result = result
+
+
+def _said(error: DatabaseError) -> str:
+    """What is to be done about a database; empty for a fault of ours, whose traceback tells more."""
+    words = " ".join(str(error).split())
+    if isinstance(error, OperationalError | ProgrammingError) and _UNPREPARED.search(words):
+        return "The databases are not prepared here. Run: manage.py prepare"
+    if isinstance(error, OperationalError) or _DAMAGED.search(words):
+        return f"A database failed: {words}. To see which, and what to do: manage.py doctor"
+    return ""
 
 
 class Command(BaseCommand):
@@ -98,10 +109,11 @@ class Command(BaseCommand):
                 raise
             self.stderr.write(str(stop))  # Django would put the name of the class before the sentence
             sys.exit(stop.returncode)
-        except (OperationalError, ProgrammingError) as error:
-            if not self._called_from_command_line or not _UNPREPARED.search(str(error)):
+        except DatabaseError as error:
+            sentence = _said(error)
+            if not self._called_from_command_line or not sentence:
                 raise
-            self.stderr.write("The databases are not prepared here. Run: manage.py prepare")
+            self.stderr.write(sentence)
             sys.exit(FAILED)
 
     @property

@@ -6,7 +6,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from clearinghouse.addresses import networks
-from clearinghouse.commands import WRONG_USE
+from clearinghouse.commands import FAILED, WRONG_USE
 from crawler.models import Run
 from tests.crawler.conftest import make_document
 from tests.flow.house import House
@@ -35,6 +35,14 @@ from tests.flow.house import House
 def test_wrong_arguments_are_told_in_one_line(house: House, words: list[str], line: str) -> None:
     done = house.run(*words, "--json")
     assert (done.returncode, done.stdout, done.stderr) == (WRONG_USE, "", line + "\n")
+
+
+@pytest.mark.parametrize("words", [["search", "a"], ["word", "a"], ["page", "1"], ["rollback"], ["rebuild_index"]])
+def test_a_damaged_database_is_told_in_one_line(house: House, words: list[str]) -> None:
+    (house.folder / "primary.sqlite3").write_bytes(b"nonsense" * 1000)
+    done = house.run(*words)
+    line = "A database failed: file is not a database. To see which, and what to do: manage.py doctor\n"
+    assert (done.returncode, done.stderr) == (FAILED, line)
 
 
 @pytest.mark.django_db(databases=["default", "webcrawl", "primary", "backup"])
