@@ -18,7 +18,7 @@ from clearinghouse.adoption.checks import unusable_files
 from clearinghouse.commands import FAILED, NEEDS_DECISION, WRONG_USE, Command, Stop, whole
 from clearinghouse.databases import DEFAULT, WEBCRAWL
 from clearinghouse.logs import about
-from crawler import endings, instances, intake, surroundings
+from crawler import control, endings, instances, intake, surroundings
 from crawler.errors import AllBusy, NothingToCrawl
 from crawler.initializer import initialize
 from crawler.instance import Crawl
@@ -79,7 +79,13 @@ class Command(Command):
     def _run(self, options: dict[str, Any]) -> Run:
         if options["again"] is not None:
             return self._driven(self._known(options["again"]))
-        return self._resumed(options["resume"]) if options["resume"] else self._launched(options)
+        if not options["resume"]:
+            return self._launched(options)
+        run = self._resumed(options["resume"])
+        if options["speed"] not in (None, run.speed) and run.state in OPEN_STATES:
+            control.set_speed(run, options["speed"], self.person)
+            run.refresh_from_db(fields=["speed"])
+        return run
 
     def _known(self, number: int) -> Run:
         if (run := Run.objects.filter(pk=number).first()) is None:
@@ -98,7 +104,7 @@ class Command(Command):
         except NothingToCrawl as error:
             raise Stop(str(error), WRONG_USE)
         except AllBusy as error:
-            raise Stop(str(error), NEEDS_DECISION)
+            raise Stop(f"{error} What a killed process has left goes on with --resume.", NEEDS_DECISION)
 
     def _resumed(self, which: str) -> Run:
         runs = (
