@@ -9,16 +9,42 @@ import json
 import os
 import re
 import sys
-from typing import Any
+from argparse import ArgumentTypeError
+from collections.abc import Callable, Iterable
+from typing import Any, NoReturn
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
-from django.db.utils import OperationalError, ProgrammingError
+from django.db.utils import DatabaseError, OperationalError, ProgrammingError
 
+from .library.models import Document
 from .logs import log_uncaught
 from .records import acting_as
 
+_DAMAGED = re.compile(r"is not a database|malformed")
 _UNPREPARED = re.compile(r"no such table|does not exist")
 OK, FAILED, WRONG_USE, NEEDS_DECISION = 0, 1, 2, 4
+
+
+def whole(least: int = 0, most: int | None = None) -> Callable[[str], int]:
+    """The type of an argument that counts something: a number it cannot be is wrong use, not a surprise later."""
+
+    def read(word: str) -> int:
+        number = int(word) if re.fullmatch(r"-?[0-9]{1,18}", word) else least - 1
+        if number < least or (most is not None and number > most):
+            bounds = f"from {least} to {most}" if most is not None else f"of {least} or more"
+            raise ArgumentTypeError(f"{word!r} is no whole number {bounds}")
+        return number
+
+    return read
+
+
+class OneLineParser(CommandParser):
+    """Says what is wrong with the arguments in one line; how they should be, --help tells."""
+
+    def error(self, message: str) -> NoReturn:
+        if self.called_from_command_line:
+            self.exit(WRONG_USE, f"{message}; see {self.prog} --help\n")
+        super().error(message)
 
 
 class Stop(CommandError):
@@ -29,6 +55,16 @@ class Stop(CommandError):
         self.result = result
 
 
+def _said(error: DatabaseError) -> str:
+    """What is to be done about a database; empty for a fault of ours, whose traceback tells more."""
+    words = " ".join(str(error).split())
+    if isinstance(error, OperationalError | ProgrammingError) and _UNPREPARED.search(words):
+        return "The databases are not prepared here. Run: manage.py prepare"
+    if isinstance(error, OperationalError) or _DAMAGED.search(words):
+        return f"A database failed: {words}. To see which, and what to do: manage.py doctor"
+    return ""
+
+
 class Command(BaseCommand):
     """Subclasses write options() and work(); work() returns the JSON object, say() prints for people."""
 
@@ -37,6 +73,11 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
         self.options(parser)
+
+    def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
+        parser = super().create_parser(prog_name, subcommand, **kwargs)
+        parser.__class__ = OneLineParser  # Django names the class itself and asks nobody
+        return parser
 
     def options(self, parser: CommandParser) -> None:
         """The command's own arguments."""
@@ -68,10 +109,11 @@ class Command(BaseCommand):
                 raise
             self.stderr.write(str(stop))  # Django would put the name of the class before the sentence
             sys.exit(stop.returncode)
-        except (OperationalError, ProgrammingError) as error:
-            if not self._called_from_command_line or not _UNPREPARED.search(str(error)):
+        except DatabaseError as error:
+            sentence = _said(error)
+            if not self._called_from_command_line or not sentence:
                 raise
-            self.stderr.write("The databases are not prepared here. Run: manage.py prepare")
+            self.stderr.write(sentence)
             sys.exit(FAILED)
 
     @property
@@ -89,6 +131,12 @@ class Command(BaseCommand):
             return f"{getpass.getuser()}, {self.signature}"
         except (OSError, KeyError, ImportError):  # a user without a name, as in some containers
             return f"user {os.getuid()}, {self.signature}"
+
+    def know(self, doc_ids: Iterable[int] | None) -> None:
+        """A number that is no document is a slip, and must not pass for one that has nothing to do."""
+        asked = set(doc_ids or ())
+        if unknown := sorted(asked - set(Document.objects.filter(pk__in=asked).values_list("pk", flat=True))):
+            raise Stop(f"There is no document {unknown[0]}.", WRONG_USE)
 
     def say(self, line: str) -> None:
         if self.plain:

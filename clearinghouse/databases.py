@@ -46,7 +46,7 @@ _MODELS = {
 
 
 def from_url(url: str, mapped: bool = True) -> dict[str, Any]:
-    """Django's settings for one database URL; raises SystemExit with a sentence for an unusable one."""
+    """Django's settings for one database URL; raises ValueError for an unusable one."""
     parts = urlsplit(url)
     if parts.scheme == "sqlite":
         return _sqlite(Path(unquote(url.removeprefix("sqlite:///"))), mapped)
@@ -54,7 +54,7 @@ def from_url(url: str, mapped: bool = True) -> dict[str, Any]:
         return _server(parts, "django.db.backends.postgresql", {})
     if parts.scheme == "mssql":
         return _server(parts, "mssql", {}) | {"OPTIONS": _sql_server(dict(parse_qsl(parts.query)))}
-    raise SystemExit(f"{parts.scheme!r} begins no database address; use sqlite:///…, postgres://… or mssql://…")
+    raise ValueError("A database address begins with sqlite:///, postgres:// or mssql://")
 
 
 def _sqlite(path: Path, mapped: bool) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from django.core.exceptions import ImproperlyConfigured
 from . import databases, env
 from .access import proxies
 
+env.refuse_nonsense()
 BASE_DIR = env.BASE
 VAR = env.var()
 PRODUCTION = env.production()
@@ -123,7 +124,13 @@ FORM_RENDERER = "django.forms.renderers.TemplatesSetting"
 
 
 def _database(name: str, file: str, mapped: bool = True) -> dict[str, Any]:
-    return databases.from_url(env.text(name) or f"sqlite:///{Path(VAR, file).resolve()}", mapped)
+    try:
+        return databases.from_url(env.text(name) or f"sqlite:///{Path(VAR, file).resolve()}", mapped)
+    except ValueError:  # its words may quote a part of the password
+        raise SystemExit(
+            f"{env.PREFIX}{name} must be sqlite:///…, postgres://… or mssql://…; what is special in a password is "
+            "written like %40"
+        ) from None
 
 
 DATABASES = {
@@ -205,8 +212,6 @@ DATA_UPLOAD_MAX_MEMORY_SIZE = 5 * 1024 * 1024
 DJANGO_TABLES2_TEMPLATE = "pieces/table.html"
 
 _FORMATS = {"text": "line", "json": "json"}
-if env.text("LOG_FORMAT") not in _FORMATS:
-    raise ImproperlyConfigured("CLEARINGHOUSE_LOG_FORMAT must be text or json.")
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
@@ -219,9 +224,9 @@ LOGGING = {
         "json": {"()": "clearinghouse.logs.OneObject"},
     },
     "handlers": {
-        "stderr": {"class": "logging.StreamHandler", "formatter": _FORMATS[env.text("LOG_FORMAT")]},
+        "stderr": {"class": "logging.StreamHandler", "formatter": _FORMATS[env.text("LOG_FORMAT").lower()]},
         "faults": {"class": "crawler.faults.Keeper", "level": "ERROR"},
     },
-    "root": {"handlers": ["stderr", "faults"], "level": env.text("LOG_LEVEL")},
+    "root": {"handlers": ["stderr", "faults"], "level": env.text("LOG_LEVEL").upper()},
     "loggers": {"django.db.backends": {"level": "INFO"}, "rq": {"level": "WARNING"}},
 }

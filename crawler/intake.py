@@ -100,7 +100,9 @@ def _created(chosen: dict[int, Chosen], documents: dict[int, Document], *, by: s
     with transaction.atomic(using=WEBCRAWL):
         busy = _busy(list(chosen))
         if len(busy) == len(chosen):
-            raise AllBusy("All chosen documents are in an unfinished run. Wait for it, or stop it.")
+            runs = Excursion.objects.filter(unfinished=True, doc_id__in=busy).values_list("run_id", flat=True)
+            named = ", ".join(map(str, sorted(set(runs))))
+            raise AllBusy(f"All chosen documents are in an unfinished run: {named}. Wait for it, or stop it.")
         options |= {"left_out": sorted(busy), "used": _used(options["speed"])}
         run = Run.objects.create(requested_by=by, created_at=timezone.now(), **options)
         free = {doc_id: one for doc_id, one in sorted(chosen.items()) if doc_id not in busy}

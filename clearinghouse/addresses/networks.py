@@ -76,6 +76,11 @@ def port_allowed(host: str, port: int) -> bool:
         return False
 
 
+def read_settings() -> None:
+    """Before anything is begun; raises SystemExit with a sentence about a setting that cannot be meant."""
+    _settings()
+
+
 def forget_settings() -> None:
     """Read the environment again; for tests that change it."""
     _settings.cache_clear()

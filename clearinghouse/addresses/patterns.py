@@ -77,7 +77,7 @@ class _Regex:
 def compile_exclude(pattern: str) -> Exclude | Refusal:
     """Read an exclude pattern: exact, trailing * = begins with, other * = wildcard, regex: = RE2 found anywhere."""
     pattern = pattern.strip()
-    if not pattern or pattern == _REGEX:
+    if not pattern:
         return Refusal("bad_address", "the pattern is empty")
     if len(pattern) > MAX_LENGTH:
         return Refusal("too_long", f"{len(pattern):,} characters")
@@ -118,6 +118,8 @@ def _regex(pattern: str) -> Exclude | Refusal:
     options.log_errors = False
     options.max_mem = 1 << 20
     options.never_capture = True
+    if pattern == _REGEX:
+        return Refusal("bad_address", "not a regular expression: nothing follows regex:")
     try:
         return _Regex(pattern, re2.compile(pattern.removeprefix(_REGEX), options))
     except (re2.error, UnicodeEncodeError) as problem:

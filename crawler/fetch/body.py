@@ -64,10 +64,20 @@ class Body:
             return None  # plain, as asked; only the header is wrong
         return decoding.Decoder(encodings)
 
+    def _declared(self) -> int:
+        """The length of the body as its headers say; 0 when they do not, or not of what comes out of unpacking."""
+        fields = dict(self._headers)
+        length = fields.get("content-length", "")
+        plain = self._decoder is None and "transfer-encoding" not in fields
+        return int(length[:18]) if plain and length.isascii() and length.isdigit() else 0
+
     def _take(self, piece: bytes) -> bool:
         limit = self._limit
         if limit is None:
             limit = self._limit = limit_of(self._status, self._headers, self._request.address.path, piece)
+            if limit.size and limit.reason and self._declared() > limit.size:  # no need to fetch what is of no use
+                self.stopped = limit.reason, limit.detail
+                return False
         size = self._size + len(piece)
         if size <= limit.size:
             self._size = size

@@ -37,6 +37,13 @@ def test_crawl_prints_the_result_as_one_object() -> None:
     assert manage("crawl", "--resume", "last")["run"] == result["run"]
 
 
+def test_a_run_that_is_resumed_takes_the_speed_that_is_named() -> None:
+    with serve({"/": Page()}) as site:
+        run = manage("launch", "--doc", make_document({"url": site.url("/")}).pk, "--speed", "polite")["run"]
+        assert manage("crawl", "--resume", run, "--speed", "fast")["state"] == "finished"
+    assert Run.objects.get(pk=run).speed == "fast"
+
+
 def test_crawl_with_nothing_to_crawl_is_wrong_use() -> None:
     with pytest.raises(CommandError) as stop:
         manage("crawl", "--doc", 12345)
@@ -56,6 +63,8 @@ def test_crawl_of_documents_in_unfinished_runs_needs_a_decision() -> None:
     with pytest.raises(CommandError) as stop:
         manage("crawl", "--doc", document.pk)
     assert stop.value.returncode == 4
+    assert f"in an unfinished run: {Run.objects.get().pk}. Wait for it" in str(stop.value)
+    assert "--resume" in str(stop.value)
 
 
 def test_launch_runs_and_run_agree_on_a_run() -> None:

@@ -51,6 +51,11 @@ def test_the_password_comes_from_the_environment_only(document: Document, monkey
     [
         ((999, "https://example.gov/"), "There is no document 999"),
         (("DOC", "example.gov"), "URL must start with http:// or https://. Did you mean https://example.gov/?"),
+        (("DOC", "https://example.gov/", "--user", "me"), "--user counts only with --auth basic, digest, ntlm, form"),
+        (
+            ("DOC", "https://example.gov/", "--auth", "basic", "--sign-in-url", "https://example.gov/in"),
+            "--sign-in-url counts only with --auth form",
+        ),
         (("DOC", "https://example.gov/", "--depth", "x"), "Depth limit must be a whole number, like 3"),
         (("DOC", "https://example.gov/", "--auth", "basic", "--user", "me"), "Enter the password"),
         (

@@ -199,6 +199,13 @@ def test_a_long_document_is_refused(site: Site) -> None:
     assert (answer.reason, answer.body) == ("too_large", b"")
 
 
+def test_a_document_that_says_it_is_too_long_is_not_waited_for(site: Site) -> None:
+    head = b"HTTP/1.1 200 OK\r\nContent-Type: application/pdf\r\nContent-Length: 60000000\r\n\r\n%PDF-"
+    site.pages["/"] = drip(head, b"x", 5)
+    answer = fetch(site.url("/"))
+    assert (answer.reason, answer.detail, answer.received < 1000) == ("too_large", "50 MB", True)
+
+
 def test_a_bomb_is_cut_by_what_it_unpacks_to(site: Site) -> None:
     site.pages["/"] = page(gzip.compress(b"x" * 200_000_000), "Content-Encoding: gzip")
     answer = fetch(site.url("/"))

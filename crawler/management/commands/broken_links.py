@@ -4,7 +4,7 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from clearinghouse.commands import WRONG_USE, Command, Stop
+from clearinghouse.commands import WRONG_USE, Command, Stop, whole
 from crawler.models import Excursion
 from crawler.queries.links import broken_result, newest_finished
 
@@ -14,16 +14,19 @@ class Command(Command):
 
     def options(self, parser: CommandParser) -> None:
         parser.add_argument("--doc", type=int, metavar="ID", help="only this document")
-        parser.add_argument("--limit", type=int, default=100, metavar="N", help="referring pages listed for each link")
+        parser.add_argument(
+            "--limit", type=whole(), default=100, metavar="N", help="referring pages listed for each link"
+        )
 
     def work(self, **options: Any) -> dict[str, Any]:
         doc_id = options["doc"]
         excursions = newest_finished(None if doc_id is None else {doc_id})
+        self.know(doc_id if doc_id is None else [doc_id])
         if doc_id is not None and not excursions:
             crawled = Excursion.objects.filter(doc_id=doc_id).exists()
             why = "no crawl of it has finished yet" if crawled else "it was never crawled"
             raise Stop(f"There is nothing to say about document {doc_id}: {why}.", WRONG_USE)
-        documents = broken_result(excursions, max(options["limit"], 0))
+        documents = broken_result(excursions, options["limit"])
         for document in documents:
             self._print(document)
         count = sum(len(document["links"]) for document in documents)

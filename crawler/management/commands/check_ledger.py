@@ -27,7 +27,7 @@ class Command(Command):
         if broken:
             self._tell(broken)
             raise Stop(f"{len(broken)} of {len(found)} runs do not balance.", FAILED, result)
-        self.say(f"{len(found)} runs balance.")
+        self.say("1 run balances." if len(found) == 1 else f"{len(found)} runs balance.")
         return result
 
     def _tell(self, broken: dict[int, list[str]]) -> None:

@@ -13,11 +13,12 @@ from django.core.management.base import CommandParser
 from django.db import connections
 
 from clearinghouse.access import options as choices
+from clearinghouse.addresses import networks
 from clearinghouse.adoption.checks import unusable_files
-from clearinghouse.commands import FAILED, NEEDS_DECISION, WRONG_USE, Command, Stop
+from clearinghouse.commands import FAILED, NEEDS_DECISION, WRONG_USE, Command, Stop, whole
 from clearinghouse.databases import DEFAULT, WEBCRAWL
 from clearinghouse.logs import about
-from crawler import endings, instances, intake, surroundings
+from crawler import control, endings, instances, intake, surroundings
 from crawler.errors import AllBusy, NothingToCrawl
 from crawler.initializer import initialize
 from crawler.instance import Crawl
@@ -25,6 +26,7 @@ from crawler.models import OPEN_STATES, Excursion, Instance, Run, State
 from crawler.queries.results import run_result
 from crawler.speeds import SPEEDS
 
+MOST_INSTANCES = 64  # more than any machine needs; a slip must not start thousands of processes
 GOOD_ENDS = {State.FINISHED, State.FINISHED_AT_LIMIT}
 
 
@@ -35,7 +37,9 @@ class Command(Command):
         parser.add_argument(
             "--doc", type=int, action="append", metavar="ID", help="only this document; may be repeated"
         )
-        parser.add_argument("--instances", type=int, default=1, metavar="N", help="crawler processes (default 1)")
+        parser.add_argument(
+            "--instances", type=whole(1, MOST_INSTANCES), default=1, metavar="N", help="crawler processes (default 1)"
+        )
         parser.add_argument("--speed", choices=SPEEDS, help="default: as the settings say")
         parser.add_argument(
             "--ignore-robots", action="store_true", help="do not ask robots.txt; recorded with your name"
@@ -55,7 +59,7 @@ class Command(Command):
             return {}
         run = self._run(options)
         if run.state in OPEN_STATES:
-            if self._drive(run, max(1, options["instances"])):
+            if self._drive(run, options["instances"]):
                 self._start_afresh("--again", str(run.pk))
             # Of two instances that closed their last excursions at once, each saw the other's open.
             endings.conclude(run.pk)
@@ -75,7 +79,13 @@ class Command(Command):
     def _run(self, options: dict[str, Any]) -> Run:
         if options["again"] is not None:
             return self._driven(self._known(options["again"]))
-        return self._resumed(options["resume"]) if options["resume"] else self._launched(options)
+        if not options["resume"]:
+            return self._launched(options)
+        run = self._resumed(options["resume"])
+        if options["speed"] not in (None, run.speed) and run.state in OPEN_STATES:
+            control.set_speed(run, options["speed"], self.person)
+            run.refresh_from_db(fields=["speed"])
+        return run
 
     def _known(self, number: int) -> Run:
         if (run := Run.objects.filter(pk=number).first()) is None:
@@ -83,6 +93,8 @@ class Command(Command):
         return run
 
     def _launched(self, options: dict[str, Any]) -> Run:
+        self.know(options["doc"])
+        networks.read_settings()  # a setting that cannot be meant must not leave a run behind
         driver = instances.register(None, kind="driver")
         try:
             return intake.launch(
@@ -92,7 +104,7 @@ class Command(Command):
         except NothingToCrawl as error:
             raise Stop(str(error), WRONG_USE)
         except AllBusy as error:
-            raise Stop(str(error), NEEDS_DECISION)
+            raise Stop(f"{error} What a killed process has left goes on with --resume.", NEEDS_DECISION)
 
     def _resumed(self, which: str) -> Run:
         runs = (

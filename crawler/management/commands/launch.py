@@ -6,6 +6,7 @@ from django.core.management.base import CommandParser
 from django.utils import timezone
 
 from clearinghouse.access import options as choices
+from clearinghouse.addresses import networks
 from clearinghouse.commands import NEEDS_DECISION, WRONG_USE, Command, Stop
 from crawler import schedules
 from crawler.errors import AllBusy, NothingToCrawl
@@ -26,6 +27,8 @@ class Command(Command):
         parser.add_argument("--note", default="")
 
     def work(self, **options: Any) -> dict[str, Any]:
+        self.know(options["doc"])
+        networks.read_settings()
         try:
             run = schedules.launch(
                 options["doc"], by=self.person, speed=options["speed"] or choices.speed(), origin="command",

@@ -3,8 +3,8 @@
 from argparse import ArgumentParser
 from typing import Any
 
+from clearinghouse.commands import WRONG_USE, Stop, whole
 from clearinghouse.commands import Command as Base
-from clearinghouse.commands import Stop
 from clearinghouse.databases import TARGETS
 from clearinghouse.published.models import PublishedVersion
 from clearinghouse.search.serving import live_generation
@@ -20,7 +20,7 @@ class Command(Base):
         parser.add_argument("page", help="its address, or its id")
         parser.add_argument("--target", choices=list(TARGETS), default="primary", help="of this server")
         parser.add_argument("--doc", type=int, metavar="ID", help="the document, where several have the address")
-        parser.add_argument("--limit", type=int, default=100, metavar="N", help="rows of each list; 0: all")
+        parser.add_argument("--limit", type=whole(), default=100, metavar="N", help="rows of each list; 0: all")
 
     def work(self, **options: Any) -> dict[str, Any]:
         alias = TARGETS[options["target"]]
@@ -50,7 +50,9 @@ class Command(Base):
 
     def _page(self, alias: str, generation: int, options: dict[str, Any]) -> tuple[PublishedVersion, list[int]]:
         """The page, and the other documents that have its address."""
-        asked, target = options["page"], options["target"]
+        asked, target = options["page"].strip(), options["target"]
+        if not asked:
+            raise Stop("Name the page by its address or its id.", WRONG_USE)
         if asked.isdecimal() and len(asked) <= _LONGEST_ID:
             one = pages.by_id(alias, generation, int(asked))
             found = [one] if one else []

@@ -3,12 +3,12 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from clearinghouse.commands import NEEDS_DECISION, Stop
+from clearinghouse.commands import NEEDS_DECISION, WRONG_USE, Stop
 from clearinghouse.commands import Command as Base
 from clearinghouse.databases import TARGETS
 from crawler import surroundings
 from crawler.errors import WrongMoment
-from crawler.models import Propagation
+from crawler.models import Propagation, Run
 from crawler.propagation import claim, services
 from crawler.propagation.work import loss_sentence
 
@@ -36,6 +36,8 @@ class Command(Base):
         super().run_from_argv(argv)
 
     def work(self, **options: Any) -> dict[str, Any]:
+        self.know(options["accept_loss"])
+        self._know_runs(options["runs"])
         continued = self._continue()
         found = services.preview(options["target"], include_stopped=options["include_stopped"], runs=options["runs"])
         if found.down and len(found.down) == len(found.down) + len(found.targets):
@@ -47,6 +49,12 @@ class Command(Base):
             raise Stop(loss_sentence(losses), NEEDS_DECISION)
         row = self._ask(options)
         return self._finished(services.carry_out(row.pk, collector=found.collector))
+
+    def _know_runs(self, asked: list[int] | None) -> None:
+        if unknown := sorted(
+            set(asked or ()) - set(Run.objects.filter(pk__in=asked or ()).values_list("pk", flat=True))
+        ):
+            raise Stop(f"There is no run {unknown[0]}.", WRONG_USE)
 
     def _ask(self, options: dict[str, Any]) -> Propagation:
         try:

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from clearinghouse.commands import Command
+from clearinghouse.commands import Command, whole
 from crawler.models import Run
 from crawler.queries.results import run_result
 
@@ -13,7 +13,7 @@ class Command(Command):
     help = "List the runs, newest first."
 
     def options(self, parser: CommandParser) -> None:
-        parser.add_argument("--limit", type=int, default=20, metavar="N")
+        parser.add_argument("--limit", type=whole(1), default=20, metavar="N", help="how many (default 20)")
 
     def work(self, **options: Any) -> dict[str, Any]:
         results = [run_result(run) for run in Run.objects.order_by("-id")[: options["limit"]]]

@@ -3,7 +3,7 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from clearinghouse.commands import WRONG_USE, Stop
+from clearinghouse.commands import WRONG_USE, Stop, whole
 from clearinghouse.commands import Command as Base
 from clearinghouse.databases import TARGETS
 from clearinghouse.search.serving import live_generation
@@ -21,8 +21,10 @@ class Command(Base):
         parser.add_argument("word", help="one word; capitals and accents make no difference")
         parser.add_argument("--id", action="store_true", help="the argument is the id of a word")
         parser.add_argument("--target", choices=list(TARGETS), default="primary", help="of this server")
-        parser.add_argument("--limit", type=int, default=100, metavar="N", help="pages listed; 0: all")
-        parser.add_argument("--after", type=int, default=0, metavar="N", help="go on where `next` of an answer says")
+        parser.add_argument("--limit", type=whole(), default=100, metavar="N", help="pages listed; 0: all")
+        parser.add_argument(
+            "--after", type=whole(), default=0, metavar="N", help="go on where `next` of an answer says"
+        )
 
     def work(self, **options: Any) -> dict[str, Any]:
         alias = TARGETS[options["target"]]

@@ -42,6 +42,7 @@ class Command(commands.Command):
         document = Document.objects.filter(pk=options["doc"]).first()
         if document is None:
             raise Stop(f"There is no document {options['doc']}", WRONG_USE)
+        _refuse_idle(options)
         try:
             point, cautions = add_crawl_point(document, _values(options))
         except Invalid as wrong:
@@ -52,6 +53,17 @@ class Command(commands.Command):
         for caution in cautions:
             self.say(f"Note: {caution.text}")
         return {"crawl_point_id": point.pk, "warnings": [caution.text for caution in cautions]}
+
+
+def _refuse_idle(options: dict[str, Any]) -> None:
+    """A login that would not be used is a slip: the crawl would run without it, and see other pages."""
+    form = [name for name in ("sign_in_url", "user_field", "password_field", "signed_in_text") if options[name]]
+    idle = [*form] if options["auth"] != "form" else []
+    if options["auth"] is None:
+        idle += [name for name in ("user", "password_env") if options[name]]
+    if idle:
+        wanted = "--auth form" if idle[0] in form else f"--auth {', '.join(TYPES)}"
+        raise Stop(f"--{idle[0].replace('_', '-')} counts only with {wanted}", WRONG_USE)
 
 
 @sensitive_variables()

@@ -5,6 +5,7 @@ from typing import Any
 
 from clearinghouse.access.templatetags.pieces import plural
 from clearinghouse.commands import Command as Base
+from clearinghouse.commands import whole
 from clearinghouse.databases import TARGETS
 from clearinghouse.search import public, serving
 from clearinghouse.search.engine import Narrow
@@ -16,7 +17,7 @@ class Command(Base):
     def options(self, parser: ArgumentParser) -> None:
         parser.add_argument("query", help='words, "a phrase", -not, OR, beginning*, title:, site:, type:, after: …')
         parser.add_argument("--target", choices=list(TARGETS), help="ask this server instead")
-        parser.add_argument("--limit", type=int, default=10, help="how many results (at most 100)")
+        parser.add_argument("--limit", type=whole(), default=10, help="how many results (at most 100)")
 
     def work(self, **options: Any) -> dict[str, Any]:
         target = options["target"] or serving.public_target()
