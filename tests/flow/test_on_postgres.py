@@ -13,7 +13,6 @@ import pytest
 from tests.flow.house import House
 from tests.flow.test_commands import (  # noqa: F401 - run again, here
     test_a_page_entered_by_commands_is_found_by_search,
-    test_a_second_crawl_of_an_unchanged_site_changes_nothing,
     test_the_demo_crawls_propagates_and_can_be_rolled_back,
 )
 from tests.flow.test_through_rq import (  # noqa: F401
