@@ -6,7 +6,7 @@ LANES  ?= 3
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
 .DEFAULT_GOAL := help
-.PHONY: help install run test test-postgres lint bench faults oracle hostile mutants audit clean
+.PHONY: help install run test test-postgres lint bench faults soak oracle hostile mutants audit clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' Makefile
@@ -33,6 +33,9 @@ bench: $(VENV)/.installed-bench ## the budgets, measured here and now; ARGS="NAM
 
 faults: $(VENV)/.installed-test ## 1,000 kills, full disks and lost bells, with the table; ARGS="--points N --minutes M"
 	@$(BIN)/python -m tests.faults $(ARGS)
+
+soak: $(VENV)/.installed-test ## half an hour of everything at once: crawls, edits, propagations, kills; ARGS="--minutes M --postgres"
+	@$(BIN)/python -m tests.soak $(ARGS)
 
 oracle: $(VENV)/.installed-test ## random sites against the reference crawler; ARGS="--graphs 2000 --seed 1"
 	@$(BIN)/python -m tests.oracle $(ARGS)

@@ -19,7 +19,7 @@ from redis.exceptions import ConnectionError as RedisGone
 from redis.exceptions import OutOfMemoryError, ReadOnlyError, RedisError
 from redis.exceptions import TimeoutError as RedisSilent
 from rq import Queue, Worker
-from rq.exceptions import DeserializationError
+from rq.exceptions import DeserializationError, InvalidJobOperation
 from rq.job import Job
 from rq.serializers import JSONSerializer
 
@@ -166,6 +166,13 @@ class OurWorker(Worker):
                 return
             except RedisError as error:
                 log.debug("Redis is still away: %s", error)
+
+    def handle_exception(self, job: Job, *exc_info: Any) -> None:
+        """Emptied while a job ran, Redis knows nothing of it afterwards; what the job did stands in the rows."""
+        if isinstance(exc_info[1], InvalidJobOperation):
+            log.warning("Redis forgot job %s while it ran", job.id)
+            return
+        super().handle_exception(job, *exc_info)
 
     def monitor_work_horse(self, job: Job, queue: Queue) -> None:
         """Wait for the end of the job's process, with Redis or without."""

@@ -55,8 +55,13 @@ def finish_small(instance: Instance, queues: list[ServedQueue]) -> list[ServedQu
 
 
 def finish(instance: Instance, queue: ServedQueue) -> Iterator[None]:
-    """The queue is empty: the document's excursion is over. In short steps, between which others are served."""
-    yield from _count_and_close(instance, queue.excursion, _state(queue))
+    """The queue is empty, or its maxima are used up: the document's excursion is over. In short steps, between which
+    others are served."""
+    while queue.waiting and _judge_waiting(instance, queue.work, SKIPPED, "page_limit"):
+        yield
+    state = _state(queue)
+    queue.frontier.known.clear()  # a million addresses make room for what is counted now
+    yield from _count_and_close(instance, queue.excursion, state)
 
 
 def _state(queue: ServedQueue) -> State:
@@ -92,7 +97,7 @@ def _judge_waiting(instance: Instance, work: Work, outcome: str, reason: str) ->
     for message in messages:
         if message.url_key[:SHORT] not in work.frontier.known:
             work.frontier.restore_message(message.url_key, message.reach, done=False)
-        work.frontier.finish(message.url_key, counts=False)
+        work.frontier.finish(message.url_key, counts=False, cut=reason == "page_limit")
         verdict = Verdict(message.url_key, message.url, outcome, reason, depth=message.depth)
         verdict.found_on, verdict.point_id = message.found_on, message.owner_id
         work.verdicts.append(verdict)

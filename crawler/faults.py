@@ -25,6 +25,7 @@ _SENTENCE, _TRACE = 500, 8_000
 # What visitors can cause at will is no fault of ours; what the database says cannot be kept in it.
 _NOT_OURS = ("django.security",)
 _DATABASE_AWAY = (OperationalError, InterfaceError)
+_REDIS_AWAY = "could not connect to Redis"  # RQ's own line; nothing is lost, and System status tells of it
 _MAY_HAPPEN = (Error, OSError, RuntimeError, ValueError, TypeError, LookupError)
 
 
@@ -34,6 +35,8 @@ class Keeper(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         error = record.exc_info[1] if record.exc_info else None
         if not apps.ready or record.name.startswith(_NOT_OURS) or isinstance(error, _DATABASE_AWAY):
+            return
+        if _REDIS_AWAY in str(record.msg):
             return
         connection = connections[WEBCRAWL]
         silent = connection.connection is None

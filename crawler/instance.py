@@ -345,7 +345,7 @@ class Crawl:
         """Not after each page: the endings that a batch brings share their transactions, as its pages do."""
         if self.traffic.unwritten and self.traffic.under_way:
             return
-        drained = [queue for queue in self.queues.values() if queue.drained]
+        drained = [queue for queue in self.queues.values() if queue.drained or queue.spent]
         if drained:
             self._commit()
             for queue in drained:

@@ -149,6 +149,13 @@ class ServedQueue:
     def drained(self) -> bool:
         return not (self.waiting or self.flying)
 
+    @property
+    def spent(self) -> bool:
+        """Every maximum is used up for good: whatever waits is skipped for it, whoever looks at it."""
+        judged_otherwise = self.off or self.excluding
+        under_way = self.flying or self.work.reserved
+        return not (under_way or judged_otherwise) and all(limit.full for limit in self.frontier.limits)
+
     def _forget_deepest(self) -> None:
         """Leave the deepest message to the database: a nearer one took its seat in memory."""
         heap = max((heap for heap in self._heaps.values() if heap), key=lambda heap: max(heap))

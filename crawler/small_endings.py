@@ -28,7 +28,7 @@ MOST = 512  # addresses of a document that is ended here
 def choose(queues: list[ServedQueue]) -> tuple[list[ServedQueue], list[ServedQueue]]:
     """Those that can be ended here, and the rest."""
     small = [queue for queue in queues if len(queue.frontier.known) <= MOST and not queue.excursion.derived_to]
-    small = [queue for queue in small if queue.excursion.state == State.RUNNING]
+    small = [queue for queue in small if queue.excursion.state == State.RUNNING and not queue.waiting]
     again: set[int] = set()
     for part in sql.chunks(small, AT_ONCE):
         before = Excursion.objects.filter(doc_id__in=[q.excursion.doc_id for q in part], state__in=KEPT)

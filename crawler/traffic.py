@@ -93,6 +93,8 @@ class Traffic:
                 self.attention.call(queue.excursion.pk)
                 continue
             queue.wake(now)
+            if queue.spent:
+                continue  # what waits is judged where queues end
             if queue.low:
                 self.commit()
                 queue.refill()

@@ -26,20 +26,10 @@ ALIASES = ("default", "webcrawl", "primary", "backup")
 NAMES = {"DB": "library", "DB_WEBCRAWL": "webcrawl", "DB_PRIMARY": "primary", "DB_BACKUP": "backup"}
 FOLDERS = ("access", "api", "crawler", "crawlpoints", "index", "library", "propagation", "search",
            "security", "unit/test_logs.py")  # fmt: skip
-# Each shows something that only a server does: locks, times, NUL, order, sequences, aborted transactions.
-SHORT = (
-    "access/test_routes.py::test_everybody_gets_at_every_address_what_the_table_says[administrator]",
-    "crawler/screens/test_doors.py",
-    "crawler/test_fences.py",
-    "crawler/test_ledger_check.py",
-    "crawler/test_our_faults.py",
-    "crawlpoints/test_services.py",
-    "index/test_lexicon.py",
-    "propagation/test_generations.py",
-    "search/test_curation.py",
-    "search/test_engine.py",
-    "search/test_screens.py",
-)
+# What only a server does: fences and locks, a ledger counted again, generations and the switch, search. The whole path
+# through processes of its own stands in flow/test_on_postgres.py, which the ordinary suite runs too.
+SHORT = ("crawler/test_fences.py", "crawler/test_ledger_check.py", "propagation/test_generations.py",
+         "search/test_engine.py")  # fmt: skip
 _NOW = "SELECT sequencename, last_value FROM pg_sequences WHERE schemaname = current_schema()"
 _OWNERS = (
     "SELECT s.relname, t.relname, a.attname FROM pg_class s "

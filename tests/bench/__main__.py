@@ -12,10 +12,10 @@ from tests.bench import machine
 
 ORDER = (
     "libraries", "crawl", "growth", "instances", "slow_hosts", "documents", "screens", "crowd", "propagation",
-    "relevance", "search", "on_postgres",
+    "relevance", "search", "on_postgres", "million",
 )  # fmt: skip
 # The others need a web server that is faster than what is measured.
-TOOLS: dict[str, tuple[str, ...]] = {"slow_hosts": (), "propagation": (), "search": ()}
+TOOLS: dict[str, tuple[str, ...]] = {"slow_hosts": (), "propagation": (), "search": (), "million": ()}
 
 
 def main() -> int:

@@ -46,6 +46,7 @@ def test_what_comes_again_is_counted_and_what_is_no_fault_is_not_kept() -> None:
         fail(f"key {number}")
     log.warning("a site is slow")
     logging.getLogger("django.security.DisallowedHost").error("Invalid HTTP_HOST header")
+    logging.getLogger("rq.worker").error("Worker %s: could not connect to Redis instance: %s", "3f2a", "gone")
     row = Fault.objects.get()
     assert (row.times, row.sentence) == (3, "Reading 'a.html' failed: KeyError: 'key 2'")
     assert "in fail" in row.trace and row.first_at <= row.at

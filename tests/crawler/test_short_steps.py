@@ -3,13 +3,14 @@
 import threading
 import time
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from django.db import OperationalError, connections
 from django.test.utils import CaptureQueriesContext
 
 from clearinghouse.digests import digest_of
-from crawler import endings, instance, intake, message_queue, results, sql
+from crawler import endings, instance, intake, ledger_check, message_queue, results, sql
 from crawler.derive import Derivation
 from crawler.initializer import initialize
 from crawler.instance import Crawl
@@ -113,3 +114,39 @@ def test_who_waits_for_the_database_hears_that_it_is_to_stop(monkeypatch: pytest
     assert time.monotonic() - began < 9.0
     one.traffic.close()
     assert Instance.objects.filter(pk=one.row.pk, alive=True).exists()
+
+
+def test_what_a_used_up_maximum_leaves_waiting_is_judged_in_large_steps(django_assert_max_num_queries: Any) -> None:
+    """Not message by message: of a run that knows a million addresses most may wait for a place that never comes."""
+    with serve({"/": Page([f"/{n}" for n in range(2_500)])} | {f"/{n}": Page() for n in range(2_500)}) as site:
+        document = make_document({"url": site.url("/"), "max_pages": 3})
+        with django_assert_max_num_queries(400, using="webcrawl"):
+            run = crawl(document)
+    excursion = run.excursions.get()
+    assert (run.state, excursion.found, excursion.queued) == ("finished_at_limit", 2_501, 0)
+    assert (excursion.crawled, excursion.skipped, excursion.tallies["reason"]) == (3, 2_498, {"page_limit": 2_498})
+    assert excursion.tallies["depth"] == {"0": [1, 0], "1": [2_500, 0]}
+    assert sum(site.requests.values()) <= 4  # with robots.txt
+    assert not ledger_check.faults(run)
+
+
+def test_what_a_maximum_leaves_waiting_is_judged_to_the_end_though_it_was_interrupted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    judge, calls = endings._judge_waiting, []
+
+    def interrupted(*words: Any) -> bool:
+        calls.append(words)
+        if len(calls) == 3:
+            raise OperationalError("the database is away")
+        return judge(*words)
+
+    monkeypatch.setattr(endings, "_STEP", 20)
+    monkeypatch.setattr(endings, "_judge_waiting", interrupted)
+    monkeypatch.setattr(instance, "FIRST_WAIT", 0.0)
+    monkeypatch.setattr(connections, "close_all", lambda: None)  # the test's transaction lives on one
+    with serve({"/": Page([f"/{n}" for n in range(90)])} | {f"/{n}": Page() for n in range(90)}) as site:
+        run = crawl(make_document({"url": site.url("/"), "max_pages": 3}))
+    assert len(calls) > 5
+    assert run.excursions.get().tallies["reason"] == {"page_limit": 88}
+    assert run.state == "finished_at_limit" and not ledger_check.faults(run)

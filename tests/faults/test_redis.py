@@ -1,5 +1,6 @@
 """Redis full, slow, or full of rubbish; nobody there to work (faults A4, B4, B5, B10, B11, B13): only a bell."""
 
+import signal
 import sqlite3
 import subprocess
 import sys
@@ -162,3 +163,19 @@ def test_thousands_of_failures_leave_nothing_in_redis(house: House, redis: Redis
     work(house)
     left = [key for key in redis.keys("*") if b"job" in key or b"failed" in key]
     assert left == [], left[:5]
+
+
+def test_a_redis_emptied_while_a_crawl_runs_is_no_fault_of_ours(house: House, redis: Redis, site: Site) -> None:  # noqa: F811
+    """RQ misses its own notes of the job when it has ended."""
+    house.start_worker("control")
+    worker = house.start_worker("crawl")
+    house.start_manage("tick")
+    run = a_run(house, site)
+    until(lambda: house.crawled(run) >= 1, "the crawl is on its way")
+    redis.flushall()
+    found_all(house, run, site)
+    worker.send_signal(signal.SIGTERM)
+    worker.wait(timeout=30)
+    assert "Redis forgot job" in house.log
+    with closing(sqlite3.connect(house.folder / "webcrawl.sqlite3", timeout=20)) as webcrawl:
+        assert webcrawl.execute("SELECT sentence FROM fault").fetchall() == []

@@ -31,6 +31,7 @@ _GRANTS = """
 SELECT x.privilege_type, CASE x.grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(x.grantee)) END
   FROM pg_class c, aclexplode(c.relacl) x WHERE c.oid = %s AND x.grantee <> c.relowner
 """
+_OWNER = "SELECT quote_ident(pg_get_userbyid(relowner)) FROM pg_class WHERE oid = CAST(%s AS regclass)"
 _INDEXES = "SELECT pg_get_indexdef(indexrelid) FROM pg_index WHERE indrelid = %s"
 # Other programs insert their own ids beside the sequence; the default therefore looks before it gives one out.
 _NEXT_ID = """
@@ -174,7 +175,11 @@ def give_ids(connection: Any, table: str, column: str) -> bool:
         return False
     numbers = quoted(connection, f"{table}_{column}_numbers")
     run(connection, _NEXT_ID)
-    run(connection, f"CREATE SEQUENCE {numbers} OWNED BY {home}.{key}")
+    run(connection, f"CREATE SEQUENCE {numbers}")
+    run(
+        connection, f"ALTER SEQUENCE {numbers} OWNER TO {value(connection, _OWNER, (home,))}"
+    )  # a table of a role we are in
+    run(connection, f"ALTER SEQUENCE {numbers} OWNED BY {home}.{key}")
     call = f"clearinghouse_next_id('{numbers}'::regclass, '{home}'::regclass, '{column}')"
     run(connection, f"ALTER TABLE {home} ALTER {key} SET DEFAULT {call}")
     return True
