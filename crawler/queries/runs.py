@@ -6,6 +6,7 @@ from ..models import Event, Excursion, Hold, Instance, Run, State
 from .counts import Docs, excursions_of
 from .standing import limits_met
 
+_BITS = 63  # of a number that a database knows
 ASKED = "asked"  # the kind of event with which people ask for what they may not do
 NOW, WAITING, FINISHED = "now", "waiting", "finished"
 BUSY_STATES = (State.RUNNING, State.PAUSED, State.INTERRUPTED, State.STOPPING)
@@ -23,6 +24,16 @@ def visible_runs(docs: Docs) -> QuerySet[Run]:
     if docs is None:
         return Run.objects.all()
     return Run.objects.filter(pk__in=Excursion.objects.filter(doc_id__in=docs).values("run_id"))
+
+
+def visible_run(docs: Docs, run_id: int) -> Run | None:
+    """One of them. Plain SQL: every poll asks it, and putting the query together took ten times as long as asking."""
+    if run_id.bit_length() > _BITS:
+        return None
+    run = next(iter(Run.objects.raw("SELECT * FROM run WHERE id = %s", [run_id])), None)
+    if run is None or docs is None:
+        return run
+    return run if excursions_of(run, docs).exists() else None
 
 
 def runs_in(tab: str, docs: Docs) -> QuerySet[Run]:
