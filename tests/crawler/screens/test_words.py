@@ -15,7 +15,7 @@ from crawler.control import CANCEL, PAUSE, STOP
 from crawler.models import LedgerEntry, Run
 from crawler.queries.aftermath import Aftermath
 from crawler.queries.counts import Tallies, Totals
-from crawler.queries.pace import MINUTES, Seen, _pace, pace_of
+from crawler.queries.pace import MINUTES, Pace, Seen, _pace, pace_of
 from crawler.queries.results import run_result
 from crawler.queries.runs import ASKED
 from crawler.queries.standing import Standing, limits_in, slow_word, slow_words
@@ -158,8 +158,10 @@ def test_the_pages_of_each_minute_are_counted_in_the_database(finished_run: Run)
         LedgerEntry.objects.filter(pk=row.pk).update(at=NOW - timedelta(seconds=50 * number))
     Run.objects.filter(pk=finished_run.pk).update(started_at=NOW - timedelta(minutes=4, seconds=5))
     finished_run.refresh_from_db()
-    pace = pace_of(finished_run, None, NOW)
-    assert pace.per_minute == 2 and pace.minutes == (0, 0, 1, 1, 2)
+    everything = set(finished_run.excursions.values_list("doc_id", flat=True))
+    for pace in (pace_of(finished_run, None, NOW), pace_of(finished_run, everything, NOW)):
+        assert pace.per_minute == 2 and pace.minutes == (0, 0, 1, 1, 2)
+    assert pace_of(finished_run, set(), NOW) == Pace()
 
 
 @pytest.mark.django_db(databases=["default", "webcrawl"])
