@@ -19,13 +19,12 @@ from ..queries.nearly import Nearly, nearly_full
 from ..queries.pace import pace_of
 from ..queries.runs import documents_before
 from ..queries.standing import Standing, limits_met, slow_word, slow_words, standing_of
-from ..values import REASONS
+from ..values import LEFT_BEHIND, REASONS
 from . import charts
 from .verdict import PENDING, state_code, state_word, verdict
 from .why import site_of
 
 _TOP = 6
-_CUT_OFF = ("run_stopped", "run_cancelled", "run_limit")  # reasons of addresses that a run that ended early left behind
 _MANY = 500
 
 
@@ -36,7 +35,7 @@ def summary_of(run: Run, docs: Docs, now: datetime) -> dict[str, Any]:
     per_minute = pace.per_minute if pace else 0
     lines = charts.status_lines(divided)
     shown = _now(run, docs, now)
-    wanted = sums.wanted + sum(divided.reasons[reason] for reason in _CUT_OFF)
+    wanted = sums.wanted + sum(divided.reasons[reason] for reason in LEFT_BEHIND)
     standing = replace(standing, slow=slow_words({one["origin"]: one["word"] for one in shown["slow_sites"]}))
     return shown | {
         "run": run,
@@ -52,6 +51,7 @@ def summary_of(run: Run, docs: Docs, now: datetime) -> dict[str, Any]:
         "chart": charts.live_chart(pace.minutes, pace.per_minute) if pace else None,
         "minutes": list(enumerate(reversed(pace.minutes))) if pace else [],
         "depths": charts.depth_bars(divided),
+        "left_behind": divided.left.total(),
         "statuses": lines,
         "status_parts": charts.stack([(line.css, line.count) for line in lines]),
         "status_title": charts.status_title(lines),

@@ -133,6 +133,17 @@ def test_depth_bars_are_drawn_to_one_scale() -> None:
     assert [(bar.depth, bar.done, bar.wanted) for bar in bars] == [(0, 18, 118), (1, 207, 310)]
 
 
+def test_what_a_stopped_run_left_is_a_part_of_its_own() -> None:
+    (bar,) = charts.depth_bars(Tallies(depths={1: (60, 0)}, left=Counter({1: 40})))
+    assert (bar.done, bar.left, bar.wanted) == (60, 40, 100)
+    assert [(part.css, part.x, part.width) for part in bar.parts] == [
+        ("k-done", "0", "60.0%"),
+        ("k-off", "60.8%", "39.2%"),
+    ]
+    (only,) = charts.depth_bars(Tallies(depths={0: (0, 0)}, left=Counter({0: 3})))
+    assert [(part.css, part.x, part.width) for part in only.parts] == [("k-off", "0", "100.0%")]
+
+
 def seen(times: list[datetime]) -> Seen:
     within = tuple(sum(NOW - at < timedelta(minutes=ago) for at in times) for ago in range(MINUTES + 1))
     return Seen(len(times), min(times, default=None), within)
