@@ -3,9 +3,10 @@
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
+from typing import Any
 
 from django.db import connections
-from django.db.models import Count, Max, Min, Q
+from django.db.models import Max, QuerySet
 from django.utils.dateparse import parse_datetime
 
 from clearinghouse.databases import WEBCRAWL
@@ -38,39 +39,27 @@ class Seen:
 
 
 def pace_of(run: Run, docs: Docs, now: datetime) -> Pace:
+    if docs is not None and not docs:
+        return Pace()
     newest = LedgerEntry.objects.aggregate(last=Max("id"))["last"] or 0
-    since = now - timedelta(minutes=MINUTES)
-    seen = _seen_of_all(run, now, since, newest) if docs is None else _seen_of(run, docs, now, since, newest)
+    excursions = excursions_of(run, docs).values("id")
+    pages = LedgerEntry.objects.filter(excursion__in=excursions, outcome__in=_STORED, id__gt=newest - _IDS)
+    times = pages.filter(at__gte=now - timedelta(minutes=MINUTES)).order_by("-id").values("at")[:_ROWS]
+    seen = _seen(times, now)
     return _pace(seen, now, run.started_at or now, complete=seen.count < _ROWS)
 
 
-def _seen_of(run: Run, docs: Docs, now: datetime, since: datetime, newest: int) -> Seen:
-    excursions = excursions_of(run, docs).values("id")
-    pages = LedgerEntry.objects.filter(excursion__in=excursions, outcome__in=_STORED, id__gt=newest - _IDS)
-    newer = [Count("at", filter=Q(at__gt=now - timedelta(minutes=ago))) for ago in range(MINUTES + 1)]
-    asked = {"n": Count("at"), "oldest": Min("at")} | {f"newer{ago}": count for ago, count in enumerate(newer)}
-    found = pages.filter(at__gte=since).order_by("-id").values("at")[:_ROWS].aggregate(**asked)
-    return Seen(found["n"], found["oldest"], tuple(found[f"newer{ago}"] for ago in range(MINUTES + 1)))
+_NEWER = ", ".join(["COALESCE(SUM(CASE WHEN at > %s THEN 1 ELSE 0 END), 0)"] * (MINUTES + 1))
 
 
-def _seen_of_all(run: Run, now: datetime, since: datetime, newest: int) -> Seen:
-    """The same of a whole run, in plain SQL: putting it together from expressions took longer than counting."""
+def _seen(times: QuerySet[Any], now: datetime) -> Seen:
+    """Put together by hand: from expressions that took longer than counting."""
+    inner, parameters = times.query.get_compiler(WEBCRAWL).as_sql()
     ends = [sql.moment(now - timedelta(minutes=ago)) for ago in range(MINUTES + 1)]
-    connection = connections[WEBCRAWL]
-    with connection.cursor() as cursor:
-        cursor.execute(_counting(connection.vendor), [*ends, run.pk, *_STORED, newest - _IDS, sql.moment(since)])
+    with connections[WEBCRAWL].cursor() as cursor:
+        cursor.execute(f"SELECT COUNT(*), MIN(at), {_NEWER} FROM ({inner}) newest", [*ends, *parameters])  # noqa: S608
         count, oldest, *within = cursor.fetchone()
     return Seen(count, _time(oldest), tuple(within))
-
-
-def _counting(vendor: str) -> str:
-    first, last = (f"TOP ({_ROWS})", "") if vendor == sql.SQL_SERVER else ("", f"LIMIT {_ROWS}")
-    newer = ", ".join(["COALESCE(SUM(CASE WHEN at > %s THEN 1 ELSE 0 END), 0)"] * (MINUTES + 1))
-    return (
-        f"SELECT COUNT(*), MIN(at), {newer} FROM (SELECT {first} at FROM ledger WHERE excursion_id IN "  # noqa: S608
-        "(SELECT id FROM excursion WHERE run_id = %s) AND outcome IN (%s, %s) AND id > %s AND at >= %s "
-        f"ORDER BY id DESC {last}) newest"
-    )
 
 
 def _time(value: datetime | str | None) -> datetime | None:

@@ -36,8 +36,17 @@ def visible_run(docs: Docs, run_id: int) -> Run | None:
     return run if excursions_of(run, docs).exists() else None
 
 
-def runs_in(tab: str, docs: Docs) -> QuerySet[Run]:
-    return visible_runs(docs).filter(state__in=TABS[tab]).order_by("-id")
+def runs_in(tab: str, docs: Docs, label: str = "") -> QuerySet[Run]:
+    runs = visible_runs(docs).filter(state__in=TABS[tab]).order_by("-id")
+    return runs.filter(label=label) if label else runs
+
+
+def labels_of(docs: Docs, tab: str = "", most: int = 20) -> list[tuple[str, int]]:
+    """The labels people gave, with how many runs have each (of a tab); the most frequent ones, by name."""
+    runs = visible_runs(docs).exclude(label="")
+    runs = runs.filter(state__in=TABS[tab]) if tab else runs
+    rows = runs.values_list("label").annotate(n=Count("id")).order_by("-n", "label")[:most]
+    return sorted(rows, key=lambda row: row[0].casefold())
 
 
 def counts_by_tab(docs: Docs) -> dict[str, int]:
