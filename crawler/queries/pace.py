@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
-from typing import Any
 
 from django.db import connections
 from django.db.models import Max, QuerySet
@@ -42,19 +41,21 @@ def pace_of(run: Run, docs: Docs, now: datetime) -> Pace:
     if docs is not None and not docs:
         return Pace()
     newest = LedgerEntry.objects.aggregate(last=Max("id"))["last"] or 0
+    since = now - timedelta(minutes=MINUTES)
     excursions = excursions_of(run, docs).values("id")
     pages = LedgerEntry.objects.filter(excursion__in=excursions, outcome__in=_STORED, id__gt=newest - _IDS)
-    times = pages.filter(at__gte=now - timedelta(minutes=MINUTES)).order_by("-id").values("at")[:_ROWS]
-    seen = _seen(times, now)
+    times = pages.filter(at__gte=since).order_by("-id").values_list("id", flat=True)
+    first = list(times[_ROWS - 1 : _ROWS])  # of the newest, where there are so many
+    seen = _seen(pages.filter(pk__gte=first[0]) if first else pages, since, now)
     return _pace(seen, now, run.started_at or now, complete=seen.count < _ROWS)
 
 
 _NEWER = ", ".join(["COALESCE(SUM(CASE WHEN at > %s THEN 1 ELSE 0 END), 0)"] * (MINUTES + 1))
 
 
-def _seen(times: QuerySet[Any], now: datetime) -> Seen:
+def _seen(pages: QuerySet[LedgerEntry], since: datetime, now: datetime) -> Seen:
     """Put together by hand: from expressions that took longer than counting."""
-    inner, parameters = times.query.get_compiler(WEBCRAWL).as_sql()
+    inner, parameters = pages.filter(at__gte=since).order_by().values("at").query.get_compiler(WEBCRAWL).as_sql()
     ends = [sql.moment(now - timedelta(minutes=ago)) for ago in range(MINUTES + 1)]
     with connections[WEBCRAWL].cursor() as cursor:
         cursor.execute(f"SELECT COUNT(*), MIN(at), {_NEWER} FROM ({inner}) newest", [*ends, *parameters])  # noqa: S608

@@ -166,6 +166,16 @@ def _limits(excursions: list[Excursion]) -> dict[int, str]:
     return dict(rows.values_list("pk", "limits")) if cut else {}
 
 
+_EARLY = (State.STOPPED, State.CANCELLED, State.FINISHED_AT_LIMIT)
+
+
+def _left(excursions: list[Excursion]) -> dict[int, int]:
+    """Of those that ended early, how many addresses were left: they were wanted, as those that wait are."""
+    early = [one.pk for one in excursions if one.state in _EARLY]
+    rows = Excursion.objects.filter(pk__in=early).values_list("pk", "tallies") if early else ()
+    return {pk: sum((stored or {}).get("reason", {}).get(code, 0) for code in LEFT_BEHIND) for pk, stored in rows}
+
+
 def _command(run: Run, one: Excursion) -> str:
     """What can be asked of one document of a run that goes on: pause, resume."""
     if not one.unfinished or one.state == State.STOPPING or run.control or run.state not in OPEN_STATES:
@@ -176,7 +186,7 @@ def _command(run: Run, one: Excursion) -> str:
 def document_rows(run: Run, excursions: list[Excursion]) -> list[dict[str, Any]]:
     """A row of the documents table: its numbers with their lists, its bar."""
     pages, urls, errors = (reverse("run-tab", args=[run.pk, name]) for name in ("pages", "urls", "errors"))
-    before, limits = _before(run, excursions), _limits(excursions)
+    before, limits, left = _before(run, excursions), _limits(excursions), _left(excursions)
     rows = []
     for one in excursions:
         one.limits = limits.get(one.pk, "")
@@ -186,7 +196,7 @@ def document_rows(run: Run, excursions: list[Excursion]) -> list[dict[str, Any]]
                 "excursion": one,
                 "pages": one.crawled + one.unchanged,
                 "done": done,
-                "wanted": done + one.queued,
+                "wanted": done + one.queued + left.get(one.pk, 0),
                 "word": document_word(run, one, before.get(one.pk, 0)),
                 "command": _command(run, one),
                 "pages_url": f"{pages}?doc={one.doc_id}",

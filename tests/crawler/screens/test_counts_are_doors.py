@@ -128,6 +128,8 @@ def test_what_a_stopped_run_left_stands_apart_and_is_among_what_was_taken(
     (line,) = page.xpath("//ul[@id='live-depths']/li[contains(., 'left')]")
     assert line.xpath("span[@class='num']")[0].text == "3 of 6, 3 left"
     assert rows_in(open_door(browser, here, line.xpath("a")[0].get("href"))) == 6
+    (progress,) = page.xpath("//td//progress")
+    assert int(progress.get("max")) - int(progress.get("value")) == 3 and "full" not in progress.get("class")
     key = page.xpath("//section[@aria-labelledby='dep-h']//ul[contains(@class, 'key')]")[0]
     assert [item.text_content() for item in key.xpath("li")] == ["done", "left"]
 
