@@ -39,6 +39,11 @@ def begin_about(**known: object) -> None:
     _about.set(known)
 
 
+def known() -> dict[str, object]:
+    """What the lines of this thread carry now."""
+    return dict(_about.get() or {})
+
+
 class OneLine(logging.Formatter):
     """Control signs are written as escapes; a traceback keeps its lines, each set in."""
 

@@ -159,9 +159,15 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 10}},
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
 ]
+# The second one only for sessions that were begun with it; see the first.
+AUTHENTICATION_BACKENDS = [
+    "clearinghouse.access.sessions.PeopleBackend",
+    "django.contrib.auth.backends.ModelBackend",
+]
 LOGIN_URL = "sign-in"
 LOGIN_REDIRECT_URL = "home"
 LOGOUT_REDIRECT_URL = "sign-in"
+SESSION_ENGINE = "clearinghouse.access.sessions"
 SESSION_COOKIE_AGE = 14 * 24 * 3600
 MESSAGE_STORAGE = "django.contrib.messages.storage.session.SessionStorage"
 

@@ -20,6 +20,7 @@ from .speeds import SPEEDS
 
 PAUSE, STOP, CANCEL = "pause", "stop", "cancel"
 EXCLUDE = "exclude"
+LABEL = 40  # characters
 LIMIT = "limit"  # not asked by a person: the run's own time or byte limit was reached
 
 
@@ -127,6 +128,16 @@ def apply_excludes(run: Run, doc_id: int, patterns: list[str], by: str) -> None:
     note(run.pk, "exclude", f"{len(patterns)} exclude URLs applied by {by}", doc_id)
     change = {"before": {"excludes": before}, "after": {"excludes": patterns}}
     record(run, "exclude", f"Applied the exclude URLs to run {run.pk}", by, doc_id=doc_id, change=change)
+
+
+def set_label(run: Run, label: str, by: str) -> None:
+    """The word by which people find a run again; empty takes it off. Also of a run that has ended."""
+    label = " ".join(label.split())[:LABEL]
+    change = {"before": {"label": run.label}, "after": {"label": label}}
+    Run.objects.filter(pk=run.pk).update(label=label)
+    sentence = f"Run {run.pk} is labelled {label}" if label else f"Took the label off run {run.pk}"
+    note(run.pk, "label", f"Label {label} set by {by}" if label else f"Label taken off by {by}")
+    record(run, "label", sentence, by, change=change)
 
 
 def set_speed(run: Run, speed: str, by: str) -> None:

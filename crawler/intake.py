@@ -63,8 +63,8 @@ def launch(
 ) -> Run:
     """A run over these documents (None: all with active crawl points), waiting to be initialized.
 
-    Options are `choice` (which part of them) and the fields of Run: ignore_robots, origin, note, propagate_after,
-    max_seconds, max_bytes. Documents in another unfinished run are left out, and the run says which.
+    Options are `choice` (which part of them) and the fields of Run: ignore_robots, origin, note, label,
+    propagate_after, max_seconds, max_bytes. Documents in another unfinished run are left out, and the run says which.
     """
     choice: Choice = options.pop("choice", EVERYTHING)
     snapshots, _ = _snapshots(doc_ids)
@@ -82,7 +82,7 @@ def launch(
             if not _busy(list(chosen)):
                 raise
     count = len(chosen) - len(run.left_out)
-    names = ("speed", "origin", "note", "ignore_robots", "propagate_after", "max_seconds", "max_bytes")
+    names = ("speed", "origin", "note", "label", "ignore_robots", "propagate_after", "max_seconds", "max_bytes")
     after = {"documents": count} | {name: getattr(run, name) for name in names}
     record(run, "launch", f"Launched run {run.pk} over {count} documents", by, change={"after": after})
     return run

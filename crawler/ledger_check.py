@@ -29,7 +29,18 @@ from .models import (
     Run,
     State,
 )
-from .values import CRAWLED, FAILED, OUTCOMES, QUEUED, REASONS, REDIRECTED, SKIPPED, UNCHANGED, Snapshot
+from .values import (
+    CRAWLED,
+    FAILED,
+    LEFT_BEHIND,
+    OUTCOMES,
+    QUEUED,
+    REASONS,
+    REDIRECTED,
+    SKIPPED,
+    UNCHANGED,
+    Snapshot,
+)
 
 PAGES = (CRAWLED, UNCHANGED)
 PRUNING = "prune"  # the control of an excursion whose rows are being removed, step by step
@@ -65,6 +76,11 @@ def _balance(excursion: Excursion, rows: Rows) -> Iterator[str]:
     tallied = {depth: pair[0] for depth, pair in excursion.tallies.get("depth", {}).items() if pair[0]}
     if excursion.tallies and tallied != taken:
         yield f"the tally of depths says {tallied} were taken from the queue, the rows say {taken}"
+    if "left" in excursion.tallies:
+        behind = rows.filter(reason__in=LEFT_BEHIND).values_list("depth").annotate(n=Count("id"))
+        left = {str(depth): n for depth, n in behind}
+        if excursion.tallies["left"] != left:
+            yield f"the tally of depths says {excursion.tallies['left']} were left, the rows say {left}"
 
 
 # -- I12: every failure has a named reason -----------------------------------------------------------------------

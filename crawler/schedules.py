@@ -106,7 +106,7 @@ def _said(schedule: Schedule) -> str:
 
 def _kept(schedule: Schedule) -> dict[str, Any]:
     names = ("what", "doc_ids", "point_id", "only", "speed", "max_seconds", "max_pages", "propagate_after", "note",
-             "project_id", "view_id", "every", "weekdays", "monthday", "at", "zone", "active")  # fmt: skip
+             "label", "project_id", "view_id", "every", "weekdays", "monthday", "at", "zone", "active")  # fmt: skip
     return {name: getattr(schedule, name) for name in names}
 
 
@@ -154,6 +154,7 @@ def _launched(schedule: Schedule) -> tuple[Run | None, str]:
             speed=schedule.speed,
             origin="schedule",
             note=schedule.note,
+            label=schedule.label,
             propagate_after=schedule.propagate_after,
             max_seconds=schedule.max_seconds,
             choice=choice_of(schedule),

@@ -7,7 +7,7 @@ from collections import Counter
 from typing import Any
 
 from .models import Excursion
-from .values import OUTCOMES, QUEUED, SKIPPED
+from .values import LEFT_BEHIND, OUTCOMES, QUEUED, SKIPPED
 
 
 class Tally:
@@ -20,6 +20,7 @@ class Tally:
         self.types = Counter(kept.get("type", {}))
         self.done = Counter({depth: pair[0] for depth, pair in kept.get("depth", {}).items()})
         self.waiting = Counter({depth: pair[1] for depth, pair in kept.get("depth", {}).items()})
+        self.left = Counter(kept.get("left", {}))  # of those that are done: judged only because the run ended early
         self.slow_down: int = kept.get("slow_down", 0)  # answers 429 and 503, also those that were asked again
         self.points: dict[str, dict[str, int]] = kept.get("point", {})
 
@@ -42,6 +43,8 @@ class Tally:
         self.outcomes[QUEUED] -= 1
         self.waiting[str(depth)] -= 1
         self.done[str(depth)] += 1
+        if reason in LEFT_BEHIND:
+            self.left[str(depth)] += 1
         self.judged(outcome, reason)
 
     def reopened(self, reason: str, depth: int) -> None:
@@ -76,6 +79,8 @@ class Tally:
             "depth": {d: [self.done[d], self.waiting[d]] for d in depths if self.done[d] or self.waiting[d]},
             "point": self.points,
         }
+        if self.left:
+            tallies["left"] = _positive(self.left)
         if self.slow_down:
             tallies["slow_down"] = self.slow_down
         outcomes = {outcome: self.outcomes[outcome] for outcome in OUTCOMES}

@@ -70,6 +70,8 @@ _REASONS = [
     ("error", FAILED, "our fault", "met a fault of ours"),
 ]
 REASONS = {row[0]: Reason(*row) for row in _REASONS}
+# What a run that ended early left in its queues.
+LEFT_BEHIND = ("run_stopped", "run_cancelled", "run_limit")
 # Verdicts that take no place under a maximum (design rule 2).
 FREE = {
     "bad_address", "too_long", "robots_disallowed", "robots_unavailable", "address_refused", "page_limit",

@@ -4,13 +4,16 @@ Called by: every view, the admin, the commands that act for a person. There is n
 """
 
 from enum import StrEnum
+from functools import lru_cache
 from typing import Any
 
 from django.contrib.auth import get_user_model
 from django.core.exceptions import PermissionDenied
+from django.db import connections
 from django.db.models import Q, QuerySet
 from django.http import Http404
 
+from clearinghouse.databases import DEFAULT
 from clearinghouse.library.models import Document, Project
 
 from . import options
@@ -67,6 +70,7 @@ GRANTS: dict[Role, tuple[str, Scope]] = {
     Role.DEVELOPER: (options.DEVELOPERS_LAUNCH, _OWN),
     Role.MANAGER: (options.MANAGERS_LAUNCH, _PROJECT),
 }
+_ANYBODY = -19_700_101  # nobody's key: its place in a statement
 GRANTABLE = (Action.LAUNCH, Action.CONTROL)
 
 
@@ -112,12 +116,12 @@ def may(user: Any, action: Action, document: Document | None = None) -> bool:
     scope = scope_of(user, action)
     if document is None or scope in (Scope.NOTHING, Scope.ALL):
         return scope is not Scope.NOTHING
-    return Document.everything.filter(_within(user, scope), pk=document.pk).exists()
+    return Document.everything.filter(_within(user.pk, scope), pk=document.pk).exists()
 
 
 def documents_for(user: Any, action: Action = Action.VIEW) -> QuerySet[Document]:
     documents = Document.objects.select_related("sheet__project", "status")
-    return documents.filter(_within(user, scope_of(user, action)))
+    return documents.filter(_within(user.pk, scope_of(user, action)))
 
 
 def document_or_404(user: Any, doc_id: int, action: Action = Action.VIEW) -> Document:
@@ -148,7 +152,18 @@ def doc_ids_for(user: Any, action: Action = Action.VIEW) -> set[int] | None:
     scope = scope_of(user, action)
     if scope is Scope.ALL:
         return None
-    return set(Document.objects.filter(_within(user, scope)).values_list("pk", flat=True))
+    if scope is Scope.NOTHING:
+        return set()
+    statement, parameters = _keys_within(scope)
+    with connections[DEFAULT].cursor() as cursor:
+        cursor.execute(statement, [user.pk if one == _ANYBODY else one for one in parameters])
+        return {row[0] for row in cursor.fetchall()}
+
+
+@lru_cache
+def _keys_within(scope: Scope) -> tuple[str, tuple[Any, ...]]:
+    """The question, put together once in a process: that takes ten times as long as answering it, and polls ask it."""
+    return Document.objects.filter(_within(_ANYBODY, scope)).values_list("pk").query.sql_with_params()
 
 
 def who_can_grant(action: Action, document: Document | None = None) -> str:
@@ -168,9 +183,9 @@ def _names(people: Any) -> str:
     return " or ".join(user.get_full_name() or user.get_username() for user in people.order_by("pk")[:3])
 
 
-def _within(user: Any, scope: Scope) -> Q:
-    own = Q(pk__in=Document.everything.filter(assignments__person=user.pk).values("pk"))
-    projects = Project.objects.filter(people=user.pk).values("pk")
+def _within(user_id: Any, scope: Scope) -> Q:
+    own = Q(pk__in=Document.everything.filter(assignments__person=user_id).values("pk"))
+    projects = Project.objects.filter(people=user_id).values("pk")
     in_project = Q(pk__in=Document.everything.filter(sheet__project__in=projects).values("pk"))
     return {
         Scope.NOTHING: Q(pk__in=[]),

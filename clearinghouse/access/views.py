@@ -18,6 +18,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
 
+from clearinghouse import logs
 from clearinghouse.audit import services as audit
 
 from .doors import safe_next, try_sign_in
@@ -143,12 +144,21 @@ def fault(request: HttpRequest) -> HttpResponse:
     if request.path_info.startswith("/api/"):
         sentence = "A fault of ours. It is written down; try again later."
         return JsonResponse({"code": "fault", "error": sentence}, status=500)
-    return HttpResponse(render_to_string("500.html", {"style": _style()}), status=500)
+    theme = request.COOKIES.get(THEME_COOKIE, "")
+    context = {
+        "style": _file("app.css"),
+        "mark": _file("icon.svg"),
+        "theme": theme if theme in THEMES and theme != "system" else "",
+        "sent": request.method not in {"GET", "HEAD"},
+        "path": request.get_full_path(),
+        "number": logs.known().get("request", ""),
+    }
+    return HttpResponse(render_to_string("500.html", context), status=500)
 
 
-def _style() -> str:
-    """The style sheet by its digest; by its plain name where nothing was collected, because this page must come."""
+def _file(name: str) -> str:
+    """A static file by its digest; by its plain name where nothing was collected, because this page must come."""
     try:
-        return static("app.css")
+        return static(name)
     except ValueError:
-        return f"{settings.STATIC_URL}app.css"
+        return f"{settings.STATIC_URL}{name}"

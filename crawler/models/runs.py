@@ -36,6 +36,7 @@ class Run(models.Model):
     requested_by = models.CharField(max_length=150)
     origin = models.CharField(max_length=10, default="button")  # button, command, schedule, preview
     note = models.CharField(max_length=500, default="", blank=True)
+    label = models.CharField(max_length=40, default="", blank=True, db_index=True)  # by which people find it again
     propagate_after = models.BooleanField(default=False)
     max_seconds = models.IntegerField(default=0)  # 0: no limit
     max_bytes = models.BigIntegerField(default=0)

@@ -26,6 +26,7 @@ class Schedule(models.Model):
     max_pages = models.IntegerField(default=0)  # of each crawl point; 0: its own
     propagate_after = models.BooleanField(default=False)
     note = models.CharField(max_length=500, default="", blank=True)
+    label = models.CharField(max_length=40, default="", blank=True)  # of the runs it launches
     every = models.CharField(max_length=10, choices=Every.choices, default=Every.ONCE)
     weekdays = models.JSONField(default=list)  # 0 is Monday
     monthday = models.SmallIntegerField(default=1)  # the last day, where a month is shorter

@@ -8,7 +8,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..models import Excursion, FolderFigure, Run
+from django.db.models import Count, Sum
+
+from clearinghouse.kept import Kept
+
+from ..models import OPEN_STATES, Excursion, FolderFigure, Run
 from ..values import CRAWLED, OUTCOMES, QUEUED, REASONS
 from .counts import Docs, excursions_of, tallies_of
 from .ledger import Filter, Row, Rows, rows_of, statuses_of
@@ -73,12 +77,27 @@ def listed(run: Run, docs: Docs, asked: Filter) -> tuple[Counted | Rows, bool]:
     narrowed = documents_with(run, docs, asked)
     parts = _fresh_parts(run, docs, asked) if asked.fresh else None
     if parts is None and not _known(asked):
-        return rows_of(run, narrowed, asked), False
+        return _counted_once(run, docs, asked, rows_of(run, narrowed, asked)), False
     counted = Counted(run, asked.but(sort=""), list(_parts(run, narrowed, asked)) if parts is None else parts)
     if not asked.sort:
         return counted, False
     too_long = counted.count() > SORTED_UP_TO
     return (counted, True) if too_long else (rows_of(run, narrowed, asked), False)
+
+
+_COUNTS = Kept(10_000)
+
+
+def _counted_once(run: Run, docs: Docs, asked: Filter, rows: Rows) -> Rows:
+    """Of a run that ended the rows are counted for the first page only: a text that stands nowhere is looked for in
+    every row, and each other page or order would ask for it again."""
+    if run.state in OPEN_STATES:
+        return rows
+    seen = None if docs is None else frozenset(docs)
+    left = excursions_of(run, docs).aggregate(n=Count("id"), found=Sum("found"))  # pruning takes rows away
+    key = (run.pk, run.created_at, run.state, run.finished_at, *left.values(), seen, asked.but(sort=""))
+    rows.counted(_COUNTS.get(key, lambda: (rows.decided.order_by().count(), 1)))
+    return rows
 
 
 def _known(asked: Filter) -> bool:

@@ -59,6 +59,7 @@ class Tallies:
 
     reasons: Counter[str] = field(default_factory=Counter)
     depths: dict[int, tuple[int, int]] = field(default_factory=dict)  # depth: (done, waiting)
+    left: Counter[int] = field(default_factory=Counter)  # by depth: what a run that ended early left in its queues
     statuses: Counter[int] = field(default_factory=Counter)  # by class: 2, 3, 4, 5
     types: Counter[int] = field(default_factory=Counter)
     codes: Counter[int] = field(default_factory=Counter)  # the exact statuses
@@ -85,8 +86,20 @@ _SUMS: dict[str, Any] = {f"sum_{name}": Sum(name, default=0) for name in COUNTER
 }
 
 
+_ALL = (
+    f"SELECT {', '.join(f'COALESCE(SUM({name}), 0)' for name in COUNTERS)}, COUNT(*), "  # noqa: S608
+    "COALESCE(SUM(CASE WHEN failed > 0 THEN 1 ELSE 0 END), 0), MIN(title) FROM excursion WHERE run_id = %s"
+)
+
+
 def totals(run: Run, docs: Docs = None) -> Totals:
-    return _totals(excursions_of(run, docs).aggregate(**_SUMS))
+    """Plain SQL for who sees the whole run, like totals_by_state."""
+    if docs is not None:
+        return _totals(excursions_of(run, docs).aggregate(**_SUMS))
+    with connections[WEBCRAWL].cursor() as cursor:
+        cursor.execute(_ALL, [run.pk])
+        *sums, title = cursor.fetchone()
+    return _totals(dict(zip(_SUMS, [*map(int, sums), title], strict=True)))  # PostgreSQL sums up bytes as a Decimal
 
 
 def totals_of_runs(runs: Iterable[Run], docs: Docs = None) -> dict[int, Totals]:
@@ -158,15 +171,17 @@ def _added_up(run: Run, docs: Docs) -> Tallies:
     reasons: dict[str, int] = {}
     statuses: dict[str, int] = {}
     types: dict[str, int] = {}
+    left: dict[str, int] = {}
     depths: dict[str, tuple[int, int]] = {}
     for _, parts in tallies_of(run, docs):
-        for name, sums in (("reason", reasons), ("status", statuses), ("type", types)):
+        for name, sums in (("reason", reasons), ("status", statuses), ("type", types), ("left", left)):
             for code, n in parts.get(name, _NONE).items():
                 sums[code] = sums.get(code, 0) + n
         for depth, (done, waiting) in parts.get("depth", _NONE).items():
             before = depths.get(depth, (0, 0))
             depths[depth] = (before[0] + done, before[1] + waiting)
-    result = Tallies(Counter(reasons), {int(depth): counts for depth, counts in depths.items()})
+    by_depth = {int(depth): (done - left.get(depth, 0), waiting) for depth, (done, waiting) in depths.items()}
+    result = Tallies(Counter(reasons), by_depth, Counter({int(depth): n for depth, n in left.items()}))
     for status, n in statuses.items():
         result.statuses[int(status) // 100] += n
         result.codes[int(status)] += n

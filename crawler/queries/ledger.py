@@ -100,6 +100,10 @@ class Rows:
         self.decided, self.queued = decided, queued
         self._decided_count: int | None = None
 
+    def counted(self, decided: int) -> None:
+        """Of the ledger rows it is known how many there are."""
+        self._decided_count = decided
+
     def _split(self) -> int:
         if self._decided_count is None:
             self._decided_count = self.decided.count()

@@ -9,6 +9,7 @@ from ..queries.counts import Tallies, Totals
 
 _LEAST = 0.5  # no part of a bar is narrower than this, in per cent
 _GAP = 0.3
+_BETWEEN = 0.8  # two parts of the bar of a depth
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +23,7 @@ class Part:
 class DepthBar:
     depth: int
     done: int
+    left: int  # judged only because the run ended early
     wanted: int
     parts: tuple[Part, ...]
 
@@ -64,22 +66,26 @@ def stack(parts: Sequence[tuple[str, int]]) -> list[Part]:
 
 
 def depth_bars(tallies: Tallies) -> list[DepthBar]:
-    longest = max((done + waiting for done, waiting in tallies.depths.values()), default=0)
-    bars = []
-    for depth, (done, waiting) in sorted(tallies.depths.items()):
-        if done + waiting > 0:
-            parts = _beside(100 * done / longest, 100 * waiting / longest)
-            bars.append(DepthBar(depth, done, done + waiting, parts))
-    return bars
+    lines = [(depth, *counts, tallies.left[depth]) for depth, counts in sorted(tallies.depths.items())]
+    longest = max((sum(line[1:]) for line in lines), default=0)
+    return [
+        DepthBar(depth, done, left, done + waiting + left, _beside(longest, done, waiting, left))
+        for depth, done, waiting, left in lines
+        if done + waiting + left > 0
+    ]
 
 
-def _beside(done: float, waiting: float) -> tuple[Part, ...]:
-    parts = []
-    if done:
-        parts.append(Part("k-done", "0", f"{max(done, _LEAST):.1f}%"))
-    if waiting:
-        start = done + 0.8 if done else 0
-        parts.append(Part("k-wait", f"{start:.1f}%", f"{max(min(waiting, 100 - start), _LEAST):.1f}%"))
+def _beside(longest: int, *counts: int) -> tuple[Part, ...]:
+    """One bar of what is done, waits, and was left."""
+    parts: list[Part] = []
+    start = 0.0
+    for css, count in zip(("k-done", "k-wait", "k-off"), counts, strict=True):
+        share = 100 * count / longest
+        if count:
+            at = start + _BETWEEN if parts else 0.0
+            width = min(share, 100 - at)
+            parts.append(Part(css, f"{at:.1f}%" if parts else "0", f"{max(width, _LEAST):.1f}%"))
+        start += share
     return tuple(parts)
 
 

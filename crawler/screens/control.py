@@ -76,6 +76,18 @@ def speed(request: HttpRequest, run_id: int) -> HttpResponse:
     return _asked(request, run, lambda by: control.set_speed(run, chosen, by), sentence)
 
 
+@require_POST
+def label(request: HttpRequest, run_id: int) -> HttpResponse:
+    """Also of a run that has ended."""
+    run = _run_to_control(request, run_id)
+    chosen = request.POST.get("label", "").replace("\0", "")
+    control.set_label(run, chosen, request.user.get_username())
+    messages.success(
+        request, f"Saved the label of run {run.pk}." if chosen.strip() else f"Took the label off run {run.pk}."
+    )
+    return redirect("run", run.pk)
+
+
 @require_http_methods(["GET", "HEAD", "POST"])
 def cancel(request: HttpRequest, run_id: int) -> HttpResponse:
     """Asks first, because it destroys."""

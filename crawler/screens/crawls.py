@@ -14,7 +14,7 @@ from .. import quiet
 from ..models import Hold, Run, State
 from ..queries.counts import Docs, Totals, totals_of_runs
 from ..queries.results import seconds_of
-from ..queries.runs import FINISHED, NOW, WAITING, counts_by_tab, last_finished, runs_in, waiting_before
+from ..queries.runs import FINISHED, NOW, WAITING, counts_by_tab, labels_of, last_finished, runs_in, waiting_before
 from ..queries.standing import Standing, standings
 from .plans import calendar_of
 from .scope import page_size, visible_docs
@@ -30,6 +30,7 @@ def crawls(request: HttpRequest) -> HttpResponse:
     tab = request.GET.get("tab", NOW)
     tab = tab if tab in _LABELS else NOW
     counts = counts_by_tab(docs)
+    label = " ".join(request.GET.get("label", "").split())
     common = {
         "tabs": [(name, label, counts[name]) for name, label in _LABELS.items()],
         "may_launch": may(request.user, Action.LAUNCH),
@@ -40,14 +41,17 @@ def crawls(request: HttpRequest) -> HttpResponse:
     }
     if request.GET.get("tab") == CALENDAR:
         return render(request, "crawler/crawls.html", common | {"tab": CALENDAR} | calendar_of(request, docs))
-    pages = Paginator(runs_in(tab, docs), page_size(request))
-    pages.count = counts[tab]
+    pages = Paginator(runs_in(tab, docs, label), page_size(request))
+    if not label:
+        pages.count = counts[tab]
     page = pages.get_page(request.GET.get("page"))
     context = common | {
         "tab": tab,
+        "label": label,
+        "labels": labels_of(docs, tab),
         "page": page,
         "rows": run_rows(list(page.object_list), docs),
-        "last": last_line(docs) if not page.object_list else None,
+        "last": last_line(docs) if not page.object_list and not label else None,
     }
     return render(request, "crawler/crawls.html", context)
 

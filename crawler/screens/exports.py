@@ -104,6 +104,7 @@ def _json(run: Run, docs: Docs, asked: Filter) -> HttpResponse:
     answer = JsonResponse(
         {
             "run": run.pk, "state": run.state, "speed": run.speed, "requested_by": run.requested_by, "note": run.note,
+            "label": run.label,
             "created_at": _time(run.created_at), "started_at": _time(run.started_at),
             "finished_at": _time(run.finished_at), "seconds": seconds_of(run), "found": sums.found,
             "queued": sums.queued, "crawled": sums.crawled, "unchanged": sums.unchanged,

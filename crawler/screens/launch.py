@@ -10,13 +10,13 @@ from django.utils import timezone
 from django.views.decorators.http import require_http_methods
 
 from clearinghouse.access import options
-from clearinghouse.access.policies import Action, require
+from clearinghouse.access.policies import Action, doc_ids_for, require
 
 from .. import asking, intake, quiet, schedules
 from ..errors import AllBusy, NothingToCrawl
 from ..models import Every, Schedule
 from ..preview import rows
-from ..queries.runs import runs_crawling
+from ..queries.runs import labels_of, runs_crawling
 from ..schedules import ALL, CHOSEN, POINT, PROJECT, VIEW
 from .launch_form import PREVIEW, LaunchForm
 from .when import AT, NOW, moment_of, plan_of
@@ -111,6 +111,7 @@ def _options(values: dict[str, Any]) -> dict[str, Any]:
     return {
         "speed": values["speed"],
         "note": values["note"],
+        "label": " ".join(values["label"].split()),
         "propagate_after": values["propagate_after"],
         "max_seconds": (values["minutes"] or 0) * 60,
         "max_pages": values["pages"] or 0,
@@ -179,6 +180,7 @@ def _context(form: LaunchForm, scope: Scope) -> dict[str, Any]:
         "projects": list(form.projects),
         "views": (views := list(form.views)),
         "whats": [box for box in form["what"] if box.data["value"] not in _absent(form, views)],
+        "labels": [label for label, _ in labels_of(doc_ids_for(form.user, Action.VIEW_RUNS))],
         "listed": [(document, str(document.pk) in chosen) for document in form.listed],
         "not_listed": form.not_listed,
         "problems": [(f"id_{name}", message) for name, errors in form.errors.items() for message in errors],

@@ -12,6 +12,7 @@ from clearinghouse.library.models import Document, Project
 from crawlpoints.models import CrawlPoint, CrawlPointLink
 from crawlpoints.saved_views import views_of
 
+from ..control import LABEL
 from ..narrowing import ONLY_FAILED, ONLY_NEW, Choice
 from ..queries.viewed import documents_in
 from ..schedules import ALL, CHOSEN, POINT, PROJECT, VIEW
@@ -61,6 +62,11 @@ class LaunchForm(WhenForm):
     note = forms.CharField(
         label="Note", required=False, max_length=500, help_text="Why this run is launched. Colleagues see it."
     )
+
+    label = forms.CharField(
+        label="Label", required=False, max_length=LABEL,
+        help_text="A word by which you find this run again, like quarterly. Lists of runs can be narrowed to it.",
+    )  # fmt: skip
 
     def __init__(self, user: Any, data: QueryDict) -> None:
         super().__init__(data)

@@ -24,6 +24,7 @@ from ..queries.runs import (
     faults_of,
     hold_of,
     instances_of,
+    labels_of,
     requests_of,
     runs_to_compare,
 )
@@ -124,6 +125,8 @@ def summary(request: HttpRequest, run_id: int) -> HttpResponse:
     live = live_wanted(request)
     context |= {
         "live": context["open"] and live,
+        "may_label": (labels := may_control(request, run)),
+        "labels": [label for label, _ in labels_of(docs)] if labels else [],
         "other_runs": runs_to_compare(run, docs) if not context["open"] else [],
         "mark": mark_of(run, docs).text,
         "faults": faults_of(run, docs) if run.state == State.FAILED else [],

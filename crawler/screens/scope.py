@@ -7,7 +7,7 @@ from clearinghouse.access.views import page_size as chosen_size
 
 from ..models import Run
 from ..queries.counts import Docs, excursions_of
-from ..queries.runs import visible_runs
+from ..queries.runs import visible_run
 
 _USUAL_ROWS = 50
 
@@ -20,7 +20,7 @@ def visible_docs(request: HttpRequest) -> Docs:
 def run_or_404(request: HttpRequest, run_id: int) -> tuple[Run, Docs]:
     """The run, and which of its documents this person sees."""
     docs = visible_docs(request)
-    run = visible_runs(docs).filter(pk=run_id).first()
+    run = visible_run(docs, run_id)
     if run is None:
         raise Http404("No such run")
     return run, docs

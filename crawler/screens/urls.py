@@ -39,6 +39,7 @@ urlpatterns = [
     path("crawls/<int:run_id>/ask/", control.ask, name="run-ask-to-stop"),
     path("crawls/<int:run_id>/cancel/", control.cancel, name="run-cancel"),
     path("crawls/<int:run_id>/speed/", control.speed, name="run-speed"),
+    path("crawls/<int:run_id>/label/", control.label, name="run-label"),
     path("crawls/<int:run_id>/do/<slug:action>/", control.act, name="run-control"),
     path("crawls/<int:run_id>/documents/<int:doc_id>/<slug:action>/", control.document, name="run-document-control"),
     path("crawls/<int:run_id>/exclude-folder/", pruning.exclude, name="run-exclude-folder"),

@@ -188,6 +188,7 @@ def test_stop_keeps_what_was_stored_and_names_the_rest(ledger: Ledger) -> None:
     assert ledger(run) == {"/": "run_stopped"}
     assert PageHead.objects.count() == 2
     assert faults(run) == []
+    assert tallies(run).depths == {0: (0, 0)} and tallies(run).left == {0: 1}
     with pytest.raises(WrongMoment):
         control.pause(run, "admin")
 

@@ -115,6 +115,7 @@ DAMAGES: list[tuple[str, Damage, str]] = [
     ("I1 a counter is wrong", lambda e: change(e, crawled=F("crawled") + 1), "crawled says"),
     ("I1 found is wrong", lambda e: change(e, found=99), "found 99 is not the sum"),
     ("I1 depths are wrong", lambda e: tally(e, "depth", {"1": [3, 7]}), "the tally of depths has 7 waiting"),
+    ("I1 what was left is wrong", lambda e: tally(e, "left", {"1": 2}), "were left, the rows say {}"),
     ("I1 a mark is wrong", lambda e: change(of("failed"), taken=False), "were taken from the queue, the rows say"),
     ("I12 no reason", lambda e: change(of("failed"), reason=""), "without a reason of the closed list"),
     ("I12 an unknown reason", lambda e: change(of("skipped"), reason="because"), "without a reason of the closed list"),

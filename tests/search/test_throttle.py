@@ -48,7 +48,9 @@ def test_too_many_searches_get_a_polite_page(client, db, monkeypatch):
     answer = client.get("/search/?q=words", **SOMEBODY)
     assert answer.status_code == 429
     assert 1 <= int(answer["Retry-After"]) <= 30
-    assert "Please wait 30 seconds" in answer.content.decode()
+    page = answer.content.decode()
+    assert "Please wait 30 seconds" in page and "More than 2 searches a minute" in page
+    assert 'href="/search/?q=words"' in page
     assert client.get("/search/feed.atom?q=words", **SOMEBODY).status_code == 429
     assert client.get("/search/?q=words", REMOTE_ADDR="203.0.113.10").status_code == 200
 

@@ -8,7 +8,7 @@ from django.utils import timezone
 from clearinghouse.access import options as choices
 from clearinghouse.addresses import networks
 from clearinghouse.commands import NEEDS_DECISION, WRONG_USE, Command, Stop
-from crawler import schedules
+from crawler import control, schedules
 from crawler.errors import AllBusy, NothingToCrawl
 from crawler.speeds import SPEEDS
 
@@ -25,6 +25,7 @@ class Command(Command):
             "--ignore-robots", action="store_true", help="do not ask robots.txt; recorded with your name"
         )
         parser.add_argument("--note", default="")
+        parser.add_argument("--label", default="", help="a word by which the run is found again")
 
     def work(self, **options: Any) -> dict[str, Any]:
         self.know(options["doc"])
@@ -33,6 +34,7 @@ class Command(Command):
             run = schedules.launch(
                 options["doc"], by=self.person, speed=options["speed"] or choices.speed(), origin="command",
                 ignore_robots=options["ignore_robots"], note=options["note"],
+                label=" ".join(options["label"].split())[: control.LABEL],
             )  # fmt: skip
         except NothingToCrawl as error:
             raise Stop(str(error), WRONG_USE)

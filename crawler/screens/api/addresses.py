@@ -106,7 +106,7 @@ ADDRESSES = (
         "POST": Operation(commands.stop_preview, "Stop a preview", "Preview"),
     }),
     Address("runs/", "api-runs", {
-        "GET": Operation(runs.listed, "Runs, newest first", "Run", many=True, query=PAGING | {"state": runs.TAB}),
+        "GET": Operation(runs.listed, "Runs, newest first", "Run", many=True, query=PAGING | runs.RUNS_QUERY),
         "POST": Operation(runs.launch, "Launch a crawl of the named documents, of a project, or of all", "Run",
                           body=runs.LAUNCH, status=201),
     }),
@@ -116,6 +116,9 @@ ADDRESSES = (
     }),
     Address(RUN + "speed/", "api-run-speed", {
         "POST": Operation(runs.speed, "Set the speed of a run", "Run", body=runs.SPEED),
+    }),
+    Address(RUN + "label/", "api-run-label", {
+        "POST": Operation(runs.label, "Label a run, or take its label off", "Run", body=runs.LABEL),
     }),
     Address(RUN + "apply-excludes/", "api-run-excludes", {
         "POST": Operation(

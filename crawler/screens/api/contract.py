@@ -1,5 +1,6 @@
 """What an operation is: its words, what it takes, what it may answer. Pure; from this the OpenAPI document is made."""
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -8,6 +9,7 @@ from django.http import HttpRequest
 
 Schema = dict[str, Any]
 MOST_ROWS = 200
+_HALVES = re.compile("[\ud800-\udfff]")  # JSON can write them, no database takes them
 BIGGEST = 2**62  # a database column holds it, and one more
 
 
@@ -116,6 +118,8 @@ def _limit(value: Any, schema: Schema) -> str:
     if schema["type"] == "string":
         if len(value) > schema.get("maxLength", BIGGEST):
             return f"This may have at most {schema['maxLength']} characters"
+        if _HALVES.search(value):
+            return "This may not contain half of a character (a lone surrogate)"
         return "This may not contain the character NUL" if "\0" in value else ""
     if schema["type"] == "integer" and not schema.get("minimum", 0) <= value <= schema.get("maximum", BIGGEST):
         return f"This must be between {schema.get('minimum', 0)} and {schema.get('maximum', BIGGEST)}"

@@ -28,7 +28,7 @@ SCHEMAS: dict[str, Schema] = {
     "Counts": shape_of(
         **dict.fromkeys((*COUNTERS, "documents", "bytes"), INT), skipped_by_reason=_BY_NAME, failed_by_reason=_BY_NAME,
         statuses=_BY_NAME, types=_BY_NAME, recommendation=_BY_NAME,
-        depths=list_of(shape_of(depth=INT, done=INT, waiting=INT)),
+        depths=list_of(shape_of(depth=INT, done=INT, waiting=INT, left=INT)),
     ),
     "Folder": shape_of(folder=TEXT, **dict.fromkeys(_COUNTS, INT)),
     "SettingsDifference": shape_of(what=TEXT, then=TEXT, now=TEXT),
@@ -51,7 +51,7 @@ def counts(asked: Asked, run_id: int) -> Answer:
         "recommendation": advice_of(run.pk, docs),
         "types": {PAGE_TYPES.get(kind, str(kind)): count for kind, count in sorted(divided.types.items())},
         "depths": [
-            {"depth": depth, "done": done, "waiting": waiting}
+            {"depth": depth, "done": done, "waiting": waiting, "left": divided.left[depth]}
             for depth, (done, waiting) in sorted(divided.depths.items())
         ],
     })  # fmt: skip

@@ -35,7 +35,7 @@ CHANGE = thing(("active",), active=switch("Whether it starts"))
 SCHEMAS: dict[str, Schema] = {
     "Schedule": shape_of(
         id=INT, what=TEXT, when=TEXT, zone=TEXT, active=FLAG, next_at=MOMENT, documents=INT, pages_last_time=INT,
-        speed=TEXT, note=TEXT, created_by=TEXT, last_run_id=INT_OR_NOTHING, last_said=TEXT,
+        speed=TEXT, note=TEXT, label=TEXT, created_by=TEXT, last_run_id=INT_OR_NOTHING, last_said=TEXT,
     ),
     "Deleted": shape_of(id=INT),
 }  # fmt: skip
@@ -98,7 +98,7 @@ def _what(asked: Asked) -> dict[str, Any]:
 
 
 def _limits(body: Any) -> dict[str, Any]:
-    names = ("note", "propagate_after", "max_seconds", "max_pages")
+    names = ("note", "label", "propagate_after", "max_seconds", "max_pages")
     return {name: body[name] for name in names if name in body} | {"speed": body.get("speed") or choices.speed()}
 
 
@@ -132,7 +132,7 @@ def _found(asked: Asked, schedule_id: int) -> Plan:
 
 def _shape(plan: Plan) -> dict[str, Any]:
     row = plan.schedule
-    names = ("id", "zone", "active", "speed", "note", "created_by", "last_run_id", "last_said")
+    names = ("id", "zone", "active", "speed", "note", "label", "created_by", "last_run_id", "last_said")
     return {name: getattr(row, name) for name in names} | {
         "what": plan.what,
         "when": plan.said,

@@ -42,8 +42,10 @@ LAUNCH = thing(
     speed=choice("How fast each site is read", *SPEEDS),
     max_seconds=number("Stop this run after so many seconds; 0 is no limit", most=_MONTH),
     note=text("Why this run is launched"),
+    label=text("A word by which the run is found again", control.LABEL),
     propagate_after=switch("Propagate the results when the run has finished"),
 )
+LABEL = thing(("label",), label=text("A word by which the run is found again; empty takes it off", control.LABEL))
 SPEED = thing(("speed",), speed=choice("How fast each site is read", *SPEEDS))
 DOCUMENT = thing(("document",), document=number("Key of a document", least=1))
 LEDGER_QUERY: dict[str, Schema] = {
@@ -61,7 +63,10 @@ LEDGER_QUERY: dict[str, Schema] = {
     "sort": choice("Order", *ledger.SORTS, *(f"-{name}" for name in ledger.SORTS)),
 }
 LOG_QUERY = {"kind": text("The kind of line", 24), "text": text("Part of the line", 200)}
-TAB = choice("Which runs", *TABS)
+RUNS_QUERY = {
+    "state": choice("Which runs", *TABS),
+    "label": text("Only runs with this label", control.LABEL),
+}
 _ACTS: dict[str, Callable[[Run, str], object]] = {
     "pause": control.pause, "resume": control.resume, "stop": control.stop, "cancel": control.cancel,
 }  # fmt: skip
@@ -71,6 +76,7 @@ def listed(asked: Asked) -> Answer:
     docs = visible_docs(asked.request)
     state = asked.query.get("state")
     rows = runs_in(state, docs) if state else visible_runs(docs).order_by("-id")
+    rows = rows.filter(label=label) if (label := asked.query.get("label")) else rows
 
     def shape(page: Any) -> list[dict[str, Any]]:
         sums = totals_of_runs(page, docs)
@@ -89,7 +95,9 @@ def launch(asked: Asked) -> Answer:
     body = asked.body
     if body.get("propagate_after"):
         require(asked.user, Action.PROPAGATE)
-    options = {name: body[name] for name in ("note", "propagate_after", "max_seconds", "max_pages") if name in body}
+    options = {
+        name: body[name] for name in ("note", "label", "propagate_after", "max_seconds", "max_pages") if name in body
+    }
     part = Choice(body.get("only", ""), body.get("crawl_point"), _group(body))
     speed = body.get("speed") or choices.speed()
     run = schedules.launch(wanted(asked), by=asked.by, speed=speed, origin="api", choice=part, **options)
@@ -145,6 +153,13 @@ def act(asked: Asked, run_id: int, action: str) -> Answer:
 def speed(asked: Asked, run_id: int) -> Answer:
     run, docs = run_to_control_or_404(asked.request, run_id)
     control.set_speed(run, asked.body["speed"], asked.by)
+    run.refresh_from_db()
+    return Answer(shapes.run(run, totals(run, docs)))
+
+
+def label(asked: Asked, run_id: int) -> Answer:
+    run, docs = run_to_control_or_404(asked.request, run_id)
+    control.set_label(run, asked.body["label"], asked.by)
     run.refresh_from_db()
     return Answer(shapes.run(run, totals(run, docs)))
 

@@ -52,9 +52,9 @@ SCHEMAS: dict[str, Schema] = {
         depth=INT_OR_NOTHING, trace=list_of(_TRACE),
     ),
     "Run": shape_of(
-        id=INT, state=TEXT, asked=TEXT, speed=TEXT, requested_by=TEXT, origin=TEXT, note=TEXT, propagate_after=FLAG,
-        max_seconds=INT, created_at=MOMENT, started_at=MOMENT, finished_at=MOMENT, left_out=list_of(INT),
-        counts=_COUNTS,
+        id=INT, state=TEXT, asked=TEXT, speed=TEXT, requested_by=TEXT, origin=TEXT, note=TEXT, label=TEXT,
+        propagate_after=FLAG, max_seconds=INT, created_at=MOMENT, started_at=MOMENT, finished_at=MOMENT,
+        left_out=list_of(INT), counts=_COUNTS,
     ),
     "Excursion": shape_of(
         document_id=INT, title=TEXT, project=TEXT, state=TEXT, **dict.fromkeys((*COUNTERS, "bytes"), INT)
@@ -123,7 +123,7 @@ def exclude_url(row: ExcludeUrl) -> dict[str, Any]:
 
 
 def run(row: Run, sums: Totals) -> dict[str, Any]:
-    names = ("state", "speed", "requested_by", "origin", "note", "propagate_after", "max_seconds", "left_out")
+    names = ("state", "speed", "requested_by", "origin", "note", "label", "propagate_after", "max_seconds", "left_out")
     return {name: getattr(row, name) for name in names} | {
         "id": row.pk,
         "asked": row.control,

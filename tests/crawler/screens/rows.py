@@ -15,6 +15,7 @@ from crawler.models import Event, Excursion, LedgerEntry, Message, PageBody, Pag
 from crawler.values import (
     CRAWLED,
     FAILED,
+    LEFT_BEHIND,
     OUTCOMES,
     QUEUED,
     REDIRECTED,
@@ -44,7 +45,7 @@ class Maker:
         self.at: datetime = timezone.now() - timedelta(minutes=5)
         self.outcomes: Counter[str] = Counter()
         self.tallies: dict[str, Any] = {"reason": Counter(), "depth": defaultdict(lambda: [0, 0]), "status": Counter(),
-                                        "type": Counter()}  # fmt: skip
+                                        "type": Counter(), "left": Counter()}  # fmt: skip
 
     def page(
         self, path: str, depth: int, parent: str | None = None, *, links: tuple[str, ...] = (), **values: Any
@@ -78,6 +79,8 @@ class Maker:
         taken = values.pop("taken", outcome != SKIPPED or reason == "robots_disallowed")
         if taken:
             self.tallies["depth"][str(depth)][0] += 1
+        if reason in LEFT_BEHIND:
+            self.tallies["left"][str(depth)] += 1
         self.at += timedelta(seconds=2)
         return LedgerEntry.objects.create(
             excursion=self.excursion, doc_id=self.document.pk, url_key=digest_of(url), url=url, outcome=outcome,
@@ -110,7 +113,7 @@ class Maker:
         return one
 
 
-def fill(maker: Maker, pages: int = 6, queued: int = 4) -> Excursion:
+def fill(maker: Maker, pages: int = 6, queued: int = 4, left: int = 0) -> Excursion:
     """Pages of three depths, and one of each kind of trouble."""
     names = [f"{number}.html" for number in range(1, pages)]
     maker.page("", 0, links=(*names, "missing.html", "print/7.html"))
@@ -128,10 +131,12 @@ def fill(maker: Maker, pages: int = 6, queued: int = 4) -> Excursion:
     maker.decide(f"{root}old", REDIRECTED, parent="", status=301, redirect_url=f"{root}1.html")
     for number in range(queued):
         maker.queue(f"waiting-{number}.html", 1 + number % 2)
-    return maker.done("running" if queued else "finished")
+    for number in range(left):
+        maker.decide(f"{root}left-{number}.html", SKIPPED, "run_stopped", depth=2, parent="", taken=True)
+    return maker.done("running" if queued else "stopped" if left else "finished")
 
 
-def make_run(*documents: Document, state: str = State.RUNNING, queued: int = 4) -> Run:
+def make_run(*documents: Document, state: str = State.RUNNING, queued: int = 4, left: int = 0) -> Run:
     """A run over these documents; with several, the last one is still waiting and the second is finished."""
     now = timezone.now()
     ended = state not in ("waiting", "running", "paused", "interrupted", "stopping")
@@ -146,7 +151,7 @@ def make_run(*documents: Document, state: str = State.RUNNING, queued: int = 4) 
             maker.queue("", 0)
             maker.done(State.WAITING)
         else:
-            fill(maker, pages=6 + number, queued=0 if ended or number else queued)
+            fill(maker, pages=6 + number, queued=0 if ended or number else queued, left=left)
         Event.objects.create(run=run, doc_id=document.pk, at=now, kind="start", text=f"Started {document.title}")
     Event.objects.create(run=run, at=now, kind="launch", text="Launched by administrator")
     return run

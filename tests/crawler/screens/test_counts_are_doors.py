@@ -118,6 +118,22 @@ def test_each_depth_opens_what_was_taken_from_the_queue_at_that_depth(
         assert rows_in(open_door(browser, here, line.xpath("a")[0].get("href"))) == wanted
 
 
+def test_what_a_stopped_run_left_stands_apart_and_is_among_what_was_taken(
+    signed_in: SignedIn, administrator: Any, document: Document
+) -> None:
+    run = make_run(document, state="stopped", queued=0, left=3)
+    browser = signed_in(administrator)
+    here = f"/crawls/{run.pk}/"
+    page = html.fromstring(browser.get(here).content)
+    (line,) = page.xpath("//ul[@id='live-depths']/li[contains(., 'left')]")
+    assert line.xpath("span[@class='num']")[0].text == "3 of 6, 3 left"
+    assert rows_in(open_door(browser, here, line.xpath("a")[0].get("href"))) == 6
+    (progress,) = page.xpath("//td//progress")
+    assert int(progress.get("max")) - int(progress.get("value")) == 3 and "full" not in progress.get("class")
+    key = page.xpath("//section[@aria-labelledby='dep-h']//ul[contains(@class, 'key')]")[0]
+    assert [item.text_content() for item in key.xpath("li")] == ["done", "left"]
+
+
 def test_each_chip_opens_as_many_rows(signed_in: SignedIn, administrator: Any, run: Run) -> None:
     browser = signed_in(administrator)
     for tab in ("urls", "errors", "pages", "log"):

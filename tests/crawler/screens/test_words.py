@@ -12,10 +12,10 @@ from django.utils.html import strip_tags
 
 from crawler import intake
 from crawler.control import CANCEL, PAUSE, STOP
-from crawler.models import Run
+from crawler.models import LedgerEntry, Run
 from crawler.queries.aftermath import Aftermath
 from crawler.queries.counts import Tallies, Totals
-from crawler.queries.pace import _pace
+from crawler.queries.pace import MINUTES, Pace, Seen, _pace, pace_of
 from crawler.queries.results import run_result
 from crawler.queries.runs import ASKED
 from crawler.queries.standing import Standing, limits_in, slow_word, slow_words
@@ -133,13 +133,46 @@ def test_depth_bars_are_drawn_to_one_scale() -> None:
     assert [(bar.depth, bar.done, bar.wanted) for bar in bars] == [(0, 18, 118), (1, 207, 310)]
 
 
+def test_what_a_stopped_run_left_is_a_part_of_its_own() -> None:
+    (bar,) = charts.depth_bars(Tallies(depths={1: (60, 0)}, left=Counter({1: 40})))
+    assert (bar.done, bar.left, bar.wanted) == (60, 40, 100)
+    assert [(part.css, part.x, part.width) for part in bar.parts] == [
+        ("k-done", "0", "60.0%"),
+        ("k-off", "60.8%", "39.2%"),
+    ]
+    (only,) = charts.depth_bars(Tallies(depths={0: (0, 0)}, left=Counter({0: 3})))
+    assert [(part.css, part.x, part.width) for part in only.parts] == [("k-off", "0", "100.0%")]
+
+
+def seen(times: list[datetime]) -> Seen:
+    within = tuple(sum(NOW - at < timedelta(minutes=ago) for at in times) for ago in range(MINUTES + 1))
+    return Seen(len(times), min(times, default=None), within)
+
+
 def test_pages_per_minute() -> None:
     times = [NOW - timedelta(seconds=2 * k) for k in range(200)]
-    pace = _pace(times, NOW, NOW - timedelta(minutes=7), complete=True)
-    assert pace.per_minute == 30 and len(pace.minutes) == 8 and pace.minutes[-1] == 30
-    fast = _pace([NOW - timedelta(milliseconds=k) for k in range(3000)], NOW, NOW - timedelta(hours=1), complete=False)
+    pace = _pace(seen(times), NOW, NOW - timedelta(minutes=7), complete=True)
+    assert pace.per_minute == 30 and pace.minutes == (0, 20, 30, 30, 30, 30, 30, 30)
+    long = _pace(seen(times), NOW, NOW - timedelta(hours=3), complete=True)
+    assert long.minutes == (0,) * 8 + (20, 30, 30, 30, 30, 30, 30)
+    often = [NOW - timedelta(milliseconds=k) for k in range(3000)]
+    fast = _pace(seen(often), NOW, NOW - timedelta(hours=1), complete=False)
     assert 59_000 < fast.per_minute < 61_000 and fast.minutes == ()
-    assert _pace([], NOW, NOW, complete=True).per_minute == 0
+    assert _pace(seen([]), NOW, NOW, complete=True).per_minute == 0
+
+
+@pytest.mark.django_db(databases=["default", "webcrawl"])
+def test_the_pages_of_each_minute_are_counted_in_the_database(finished_run: Run) -> None:
+    LedgerEntry.objects.filter(excursion__run=finished_run).update(at=NOW - timedelta(hours=1))
+    pages = LedgerEntry.objects.filter(excursion__run=finished_run, outcome="crawled").order_by("id")
+    for number, row in enumerate(pages[:4]):
+        LedgerEntry.objects.filter(pk=row.pk).update(at=NOW - timedelta(seconds=50 * number))
+    Run.objects.filter(pk=finished_run.pk).update(started_at=NOW - timedelta(minutes=4, seconds=5))
+    finished_run.refresh_from_db()
+    everything = set(finished_run.excursions.values_list("doc_id", flat=True))
+    for pace in (pace_of(finished_run, None, NOW), pace_of(finished_run, everything, NOW)):
+        assert pace.per_minute == 2 and pace.minutes == (0, 0, 1, 1, 2)
+    assert pace_of(finished_run, set(), NOW) == Pace()
 
 
 @pytest.mark.django_db(databases=["default", "webcrawl"])
