@@ -134,7 +134,7 @@ def search(
 
 def _answer(index: Backend, results: Results, narrow: Narrow, bounds: tuple[int, int]) -> None:
     facts = _facts(index, results)
-    library = Library(index, facts, _documents(index.alias, results.generation), timezone.now())
+    library = Library(index, facts, _kept_documents(index.alias, facts, results.generation), timezone.now())
     query = results.query
     matched = _matched(index, facts, query)
     if matched.relaxed:
@@ -186,8 +186,7 @@ def _by_score(index: Backend, facts: Facts, query: Query) -> Matched:
     row_of = facts.row_of.get
     best = {row_of(number): score for number, score in found.best}
     best.pop(None, None)  # a page of other generations
-    rows = array("i", best)
-    rows.extend(filterfalse({None, *best}.__contains__, map(row_of, found.others)))
+    rows = array("i", [*best, *filterfalse({None, *best}.__contains__, map(row_of, found.others))])
     return _excluding(index, facts, Matched(query, rows, array("d", best.values())))
 
 
@@ -251,6 +250,14 @@ def _by_title(alias: str, facts: Facts, rows: Sequence[int]) -> list[int]:
         versions = PublishedVersion.objects.using(alias).filter(id__in=ids)
         titles |= dict(versions.values_list("id", "title"))
     return sorted(rows, key=lambda row: (titles.get(facts.ids[row], ""), row))
+
+
+def _kept_documents(alias: str, facts: Facts, generation: int) -> Documents:
+    def read() -> tuple[Documents, int]:
+        found = _documents(alias, generation)
+        return found, len(found) + 1 if facts.whole else -1
+
+    return kept.GENERATIONS.get((*facts.key, "documents"), read)
 
 
 def _documents(alias: str, generation: int) -> Documents:

@@ -13,28 +13,49 @@ ALONE = 0  # of a page with too little text to be like another one
 _WORDS_IN_SENTENCE = 5  # shorter pieces (menus, dates, counters) may differ
 _MOSTLY = 0.8  # of the text must stand in such sentences; else all of it counts
 _FEWEST = 40  # characters
-_ENDS = (". ", "! ", "? ", ": ", "; ", "| ", "» ")
-_SIGNS = {number: " " for number in range(0x3100) if not chr(number).isalnum()}
+_END = 1  # a byte that stands for the sign at the end of a sentence
+_TO_ENDS = bytes(_END if chr(one) in ".!?:;|" else one for one in range(256))
+_ENDS = (b"\x01 ", "» ".encode())
+_TO_WORDS = bytes(one if one > 127 or chr(one).isalnum() else 32 for one in range(256))
+_ASCII = bytes(range(128))
+_LAST_SIGN = "\u30ff"  # behind it stand the letters of China, Japan and Korea
 _LONGEST_FOLDER = 300
 
 
 def likeness(title: str, text: str) -> int:
     """The same number for pages whose title and sentences are the same, menus and other short pieces aside."""
-    plain = fold(f"{text}")
+    plain, head = fold(text), fold(title)
     if len(plain) < _FEWEST:
         return ALONE
-    sentences = [piece for piece in _pieces(plain) if piece.count(" ") >= _WORDS_IN_SENTENCE - 1]
-    if sum(map(len, sentences)) < _MOSTLY * len(plain):
-        sentences = [plain]
-    said = " ".join("\n".join([fold(title), *sentences]).translate(_SIGNS).split())
-    return int.from_bytes(blake2b(said.encode(errors="replace"), digest_size=7).digest(), "big") or 1
+    whole = _bytes(plain)
+    sentences = [piece for piece in _pieces(whole) if piece.count(b" ") >= _WORDS_IN_SENTENCE - 1]
+    if sum(map(len, sentences)) < _MOSTLY * len(whole):
+        sentences = [whole]
+    said = _words_alone(b"\n".join([_bytes(head), *sentences]))
+    return int.from_bytes(blake2b(said, digest_size=7).digest(), "big") or 1
 
 
-def _pieces(plain: str) -> list[str]:
-    """Between the ends of sentences. Profiled: a pattern in place of this was a third of the time of indexing."""
+def _bytes(text: str) -> bytes:
+    """Profiled, as every page is read here: bytes take a third of the time of letters."""
+    return text.encode(errors="replace")
+
+
+def _pieces(plain: bytes) -> list[bytes]:
+    """Between the ends of sentences. A pattern in place of this takes twice as long."""
+    plain = plain.translate(_TO_ENDS)
     for end in _ENDS:
-        plain = plain.replace(end, "\n")
-    return plain.split("\n")
+        if end[:-1] in plain:
+            plain = plain.replace(end, b"\n")
+    return plain.split(b"\n")
+
+
+def _words_alone(said: bytes) -> bytes:
+    """One space between two words, and nothing else but words."""
+    for letter in set(said.translate(None, _ASCII).decode()):
+        if letter <= _LAST_SIGN and not letter.isalnum():
+            said = said.replace(letter.encode(), b" ")
+    said = said.translate(_TO_WORDS)
+    return b" ".join(said.split()) if b"  " in said else said.strip()
 
 
 def folder_of(url: str) -> str:

@@ -14,6 +14,7 @@ from django.db import connections, transaction
 
 from clearinghouse.published.models import OPEN, LiveGeneration
 from clearinghouse.search import backends
+from clearinghouse.search.likeness import likeness
 
 from ..sql import insertion, own_ids
 from . import merging
@@ -25,6 +26,8 @@ T = TypeVar("T")
 SETTLE_SECONDS = 1800.0
 AIM = 0.030  # seconds of a transaction; the budget is 50 ms
 _SMALLEST, _LARGEST = 1, 400
+_LIKENESS: dict[bytes, int] = {}  # of the contents written last, by their digests
+_REMEMBERED = 100_000
 _LIVE = "gen_from <= %s AND gen_to > %s"
 
 
@@ -68,7 +71,8 @@ def held(alias: str, doc_id: int, generation: int) -> list[Held]:
 
 
 def begin(alias: str) -> None:
-    """Takes back what an unfinished load, or a generation that was rolled back, left behind."""
+    """A place for what is loaded, without what an unfinished load, or a generation that was rolled back, left there."""
+    backends.ensure(alias)
     shown = live(alias)
     for table in ("published_interval", "published_document"):
         with transaction.atomic(using=alias):
@@ -254,6 +258,22 @@ def _insert_contents(alias: str, fresh: Sequence[tuple[int, Content]]) -> None:
     metas = [row for number, content in fresh for row in meta_rows(number, content)]
     _insert(alias, "published_version", VERSION_COLUMNS, versions, ids=True)
     _insert(alias, "published_meta", META_COLUMNS, metas, ids=True)
+    if fresh:
+        pages = [_described(content, row) for (_, content), row in zip(fresh, versions, strict=True)]
+        backends.describe(alias, pages)
+
+
+def _described(content: Content, row: Sequence[Any]) -> backends.Described:
+    """While the text is at hand; what it is alike is asked once, not once for each target."""
+    at, digest = dict(zip(VERSION_COLUMNS, row, strict=True)), content.page.digest
+    alike = _LIKENESS.get(digest) or likeness(at["title_str"], at["text"])
+    if len(_LIKENESS) >= _REMEMBERED:
+        _LIKENESS.clear()
+    _LIKENESS[digest] = alike
+    return backends.Described(
+        row[0], at["doc_id"], at["crawl_page_type_id"], at["host"], at["language"], at["crawl_page_url"], alike,
+        at["crawled_at"],
+    )  # fmt: skip
 
 
 def _insert(

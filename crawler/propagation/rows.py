@@ -7,6 +7,7 @@ import json
 from collections.abc import Callable
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from functools import lru_cache
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -52,8 +53,12 @@ def metas_of(packed: str) -> list[tuple[str, str]]:
 
 def telling(metas: list[tuple[str, str]]) -> str:
     """The contents for the index: of the metas that say what the page is about, each once."""
-    found = [text for name, text in metas if any(word in name.lower() for word in _TELLING)]
-    return "\n".join(dict.fromkeys(found))
+    return "\n".join(dict.fromkeys(text for name, text in metas if _tells(name)))
+
+
+@lru_cache(maxsize=1024)
+def _tells(name: str) -> bool:
+    return any(word in name.lower() for word in _TELLING)
 
 
 def _clean(text: str) -> str:

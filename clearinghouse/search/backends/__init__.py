@@ -4,14 +4,16 @@ The DBMS's own full text search stands behind one interface (base.Backend); SQLi
 SQL Server is compiled only.
 """
 
+from collections.abc import Sequence
+
 from django.db import connections
 
-from .base import Backend
+from .base import Backend, Described
 from .mssql import MssqlIndex
 from .postgres import PostgresIndex
 from .sqlite import SqliteIndex
 
-__all__ = ["Backend", "UnknownServer", "add", "backend", "ensure", "remove"]
+__all__ = ["Backend", "Described", "UnknownServer", "add", "backend", "describe", "ensure", "remove"]
 
 
 class UnknownServer(Exception):
@@ -36,6 +38,11 @@ def ensure(alias: str) -> None:
 def add(alias: str, published_ids: list[int]) -> int:
     """Indexes these pages (those not indexed yet); how many were."""
     return backend(alias).add(published_ids)
+
+
+def describe(alias: str, pages: Sequence[Described]) -> None:
+    """Writes what results are narrowed, counted and folded by; pages not described before they are indexed are then."""
+    backend(alias).describe(pages)
 
 
 def remove(alias: str, published_ids: list[int]) -> None:

@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from operator import itemgetter
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.db import connections
 
@@ -29,6 +29,19 @@ _CREATE = (
 
 
 _SCORE_OF = itemgetter(1)
+
+
+class Described(NamedTuple):
+    """Of a page, what results are narrowed, counted and folded by."""
+
+    published_id: int
+    doc_id: int
+    type_id: int
+    host: str
+    language: str
+    url: str
+    alike: int  # likeness()
+    crawled_at: Any  # as this server takes it
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +76,14 @@ class Backend(ABC):
         kept.forget(self.alias)
         self._add_facts(published_ids)
         return self._add(published_ids)
+
+    def describe(self, pages: Sequence[Described]) -> None:
+        """Writes the facts of these pages, where they are not there yet."""
+        sql = f"SELECT published_id FROM published_facts WHERE published_id IN ({marks(pages)})"  # noqa: S608
+        known = {row[0] for row in self._rows(sql, [page.published_id for page in pages])}
+        insert = f"INSERT INTO published_facts ({', '.join(FACTS)}) VALUES ({marks(FACTS)})"  # noqa: S608
+        with self.connection.cursor() as cursor:
+            cursor.executemany(insert, [_facts_of(page) for page in pages if page.published_id not in known])
 
     def remove(self, published_ids: Sequence[int]) -> None:
         """Takes these pages out; their rows must still be there."""
@@ -150,15 +171,14 @@ class Backend(ABC):
         if not published_ids:
             return
         sql = (
-            "SELECT v.published_id, v.doc_id, v.crawl_page_type_id, v.host, v.language, v.crawled_at, "  # noqa: S608
-            "v.crawl_page_url, v.title_str, v.text FROM published_version v "
+            "SELECT v.published_id, v.doc_id, v.crawl_page_type_id, v.host, v.language, v.crawl_page_url, "  # noqa: S608
+            "v.crawled_at, v.title_str, v.text FROM published_version v "
             f"WHERE v.published_id IN ({marks(published_ids)}) "
             "AND NOT EXISTS (SELECT 1 FROM published_facts f WHERE f.published_id = v.published_id)"
         )
-        insert = f"INSERT INTO published_facts ({', '.join(FACTS)}) VALUES ({marks(FACTS)})"  # noqa: S608
-        rows = [_facts_of(row) for row in self._rows(sql, published_ids)]
-        with self.connection.cursor() as cursor:
-            cursor.executemany(insert, rows)
+        rows = self._rows(sql, published_ids)
+        if rows:
+            self.describe([Described(*row[:6], likeness(*row[7:]), row[6]) for row in rows])
 
     def _execute(self, sql: str, values: Sequence[Any] = ()) -> int:
         with self.connection.cursor() as cursor:
@@ -171,10 +191,9 @@ class Backend(ABC):
             return list(cursor.fetchall())
 
 
-def _facts_of(row: Sequence[Any]) -> tuple[Any, ...]:
-    published_id, doc_id, type_id, host, language, crawled_at, url, title, text = row
-    alike = likeness(title, text)
-    return published_id, doc_id, type_id, host, language_of(language), folder_of(url), alike, crawled_at
+def _facts_of(page: Described) -> tuple[Any, ...]:
+    language, folder = language_of(page.language), folder_of(page.url)
+    return page.published_id, page.doc_id, page.type_id, page.host, language, folder, page.alike, page.crawled_at
 
 
 def marks(values: Sequence[Any]) -> str:

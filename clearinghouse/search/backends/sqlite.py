@@ -4,8 +4,9 @@ Does not: store text (the words are read from published_version, folded as queri
 backends.backend().
 """
 
-from array import array
+import json
 from collections.abc import Sequence
+from operator import itemgetter
 from typing import Any
 
 from clearinghouse.search.query import Groups, Query, Term
@@ -15,6 +16,7 @@ from .base import COLUMNS, WEIGHTS, Backend, Matches, marks
 
 TOKENIZER = "porter unicode61 remove_diacritics 2"
 COMMON, ENOUGH = 1500, 60  # pages with a word; of them, pages that name it (as many as are ranked)
+FEW, NEWEST = 10, 3000  # pages that name it (a page of results); of those that only mention it, how many are scored
 SCORED = 1000  # of the pages with a common word
 _NAMES = ", ".join(COLUMNS)
 _NAMED = "title_str headings anchors"
@@ -65,21 +67,31 @@ class SqliteIndex(Backend):
         return [row[0] for row in rows]
 
     def matches(self, query: Query) -> Matches:
-        """Of words that very many pages have, only the best pages carry a score: walking all of them, each with its
-        score, through Python takes twice as long as finding and scoring them."""
-        if query.choices or not query.groups or self.frequency(query.groups) <= COMMON:
+        """Of words that very many pages have, only the best pages carry a score: a score takes FTS5 twenty times as
+        long as finding the page, and walking all of them through Python as long again."""
+        if query.choices or not query.groups:
             return super().matches(query)
         wanted = _all(query.groups)
+        everyone = self._ids(wanted)
+        if len(everyone) <= COMMON:
+            return super().matches(query)
         best = self._scored(f"{{{_NAMED}}} : ({wanted})")
-        if len(best) < ENOUGH:
+        if len(best) < FEW:
             best = self._scored(wanted)
-        sql = "SELECT GROUP_CONCAT(rowid) FROM published_index WHERE published_index MATCH %s"
-        others = self._rows(sql, [wanted])[0][0] or "0"  # no page has the number 0: all were taken out meanwhile
-        return Matches(best, array("q", map(int, others.split(","))))
+        elif len(best) < ENOUGH:
+            # The first page of results is full of pages that name it; who only mentions it comes behind them.
+            newest = self._scored(wanted, everyone[-NEWEST:][0])
+            best = sorted((dict(newest) | dict(best)).items(), key=itemgetter(1), reverse=True)
+        return Matches(best, everyone)
 
-    def _scored(self, wanted: str) -> list[tuple[int, float]]:
-        sql = f"SELECT rowid, {_SCORE} AS score FROM published_index WHERE published_index MATCH %s "  # noqa: S608
-        return self._rows(f"{sql} ORDER BY score DESC, rowid LIMIT {SCORED}", [wanted])
+    def _ids(self, wanted: str) -> list[int]:
+        """Of all versions that match, in order; as one text, for which Python needs a third of the time."""
+        sql = "SELECT GROUP_CONCAT(rowid) FROM published_index WHERE published_index MATCH %s"
+        return list(json.loads(f"[{self._rows(sql, [wanted])[0][0] or ''}]"))
+
+    def _scored(self, wanted: str, since: int = 0) -> list[tuple[int, float]]:
+        sql = f"SELECT rowid, {_SCORE} AS score FROM published_index WHERE published_index MATCH %s AND rowid >= %s "  # noqa: S608
+        return self._rows(f"{sql} ORDER BY score DESC, rowid LIMIT {SCORED}", [wanted, since])
 
     def _match(self, query: Query) -> tuple[str, str, str, str, list[Any]]:
         condition, values = "published_index MATCH %s", [_all(query.groups)]
