@@ -29,7 +29,7 @@ class Server:
 
     def __init__(self, programs: Path, *, durable: bool = False) -> None:
         self.programs = programs
-        self.folder = Path(tempfile.mkdtemp(prefix="ch-pg-", dir=_quick_folder()))
+        self.folder = Path(tempfile.mkdtemp(prefix="ch-pg-", dir=quick_folder()))
         self._account = _account()
         if self._account:
             os.chown(self.folder, self._account.pw_uid, self._account.pw_gid)
@@ -105,7 +105,7 @@ class Server:
             raise RuntimeError(f"{name} failed: {told}")
 
 
-def _quick_folder() -> str:
+def quick_folder() -> str:
     """In memory where there is room: tests kill processes, never the machine."""
     memory = Path("/dev/shm")
     return str(memory) if memory.is_dir() and shutil.disk_usage(memory).free > _ROOM else "/tmp"

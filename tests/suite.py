@@ -2,7 +2,8 @@
 
 Real browsers, clusters and killed processes share few cores in the lanes. What fails there, if it is not more than a
 handful, is run once more with the machine to itself: a fault fails again, and so does the suite. What passes alone is
-named under UNSTEADY at the end: a test, or a product, that loses a race, and a thing to mend.
+named under UNSTEADY at the end: a test, or a product, that loses a race, and a thing to mend. Throw-away folders are in
+memory where there is room: tests kill processes, never the machine.
 """
 
 import os
@@ -20,7 +21,11 @@ SOME_FAILED = int(pytest.ExitCode.TESTS_FAILED)
 
 
 def main(lanes: str, arguments: list[str]) -> int:
-    with tempfile.TemporaryDirectory(prefix="suite-") as folder:
+    from tests.postgres import quick_folder  # here, because a session loads this module as a plugin, before the others
+
+    with tempfile.TemporaryDirectory(prefix="s-", dir=quick_folder()) as folder:
+        Path(folder).chmod(0o755)  # some tests start servers as somebody who has no rights
+        os.environ["TMPDIR"] = folder
         note = Path(folder, "failed")
         code = _pytest(["-n", lanes, *LANES, *arguments], note)
         failed = note.read_text().splitlines() if note.exists() else []

@@ -152,7 +152,7 @@ def test_an_instance_that_expands_all_that_is_stored_is_not_taken_for_dead(
         run = started({"url": site.url("/all/"), "depth": 2}, late)
         monkeypatch.setattr(reading.extract, "unpack_links", slow)
         run = go_on(run)
-    assert len(unpacked) > 60 and buried == []
+    assert len(unpacked) > 30 and buried == []  # 30 of them take longer than the silence of the dead
     assert run.state == "finished" and faults(run) == []
     assert set(ledger(run).values()) == {"crawled", "http_4xx"}
 
