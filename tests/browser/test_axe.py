@@ -8,6 +8,7 @@ from django.template.loader import render_to_string
 from django.test import RequestFactory
 from playwright.sync_api import Page, expect
 
+from clearinghouse.access.views import fault
 from tests.browser.axe import SCRIPT, in_every_form, violations
 from tests.browser.screens import addresses
 from tests.browser.visitor import Visitor
@@ -86,6 +87,17 @@ def test_axe_finds_nothing_on_the_page_that_asks_to_wait(visit, busy_house):
     page.goto("/search/?q=too-fast")
     expect(page.get_by_role("heading", level=1)).to_have_text("Please wait 12 seconds")
     assert not (found := in_every_form(page, "too many searches")), "\n".join(found)
+
+
+def test_axe_finds_nothing_on_the_page_of_a_fault(visit, busy_house):
+    """Made here, because nothing breaks when it is asked to; its looks come from the house."""
+    visitor = visit()
+    text = fault(RequestFactory().get("/documents/")).content
+    visitor.page.route("**/documents/?q=broken", lambda route: route.fulfill(body=text, content_type="text/html"))
+    page = looked_at(visitor)
+    page.goto("/documents/?q=broken")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Something broke on our side")
+    assert not (found := in_every_form(page, "a fault")), "\n".join(found)
 
 
 def test_axe_finds_nothing_in_empty_lists_and_wrong_forms(visit, busy_house):
