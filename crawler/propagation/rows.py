@@ -4,7 +4,7 @@ Called by: load, and by verify, which compares what a target holds with the same
 """
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from functools import lru_cache
@@ -47,11 +47,12 @@ def meta_rows(published_id: int, content: Content) -> list[tuple[Any, ...]]:
     return [(first + at, published_id, name[:META_NAME], text) for at, (name, text) in enumerate(metas)]
 
 
-def metas_of(packed: str) -> list[tuple[str, str]]:
-    return [(_clean(str(name)), _clean(str(text))) for name, text in json.loads(packed or "[]")]
+@lru_cache(maxsize=512)  # a part of a load asks twice: for the row of a page, then for the rows of its metas
+def metas_of(packed: str) -> tuple[tuple[str, str], ...]:
+    return tuple((_clean(str(name)), _clean(str(text))) for name, text in json.loads(packed or "[]"))
 
 
-def telling(metas: list[tuple[str, str]]) -> str:
+def telling(metas: Iterable[tuple[str, str]]) -> str:
     """The contents for the index: of the metas that say what the page is about, each once."""
     return "\n".join(dict.fromkeys(text for name, text in metas if _tells(name)))
 
