@@ -1,5 +1,8 @@
 """Crawl points, their link to a document, exclude URLs: the seed's tables in doc_library, with our options beside."""
 
+from collections.abc import Collection
+from typing import Any, Self
+
 from django.conf import settings
 from django.db import models
 
@@ -65,6 +68,16 @@ class CrawlPoint(Record):
 
     def __str__(self) -> str:
         return self.url
+
+    @classmethod
+    def from_db(cls, db: str | None, field_names: Collection[str], values: Collection[Any]) -> Self:
+        """A library of others may allow NULL where the dictionary does not: then no more than the URL is meant."""
+        point = super().from_db(db, field_names, values)
+        if point.__dict__.get("root", "") is None:
+            point.root = point.url
+        if point.__dict__.get("depth", 0) is None:
+            point.depth = 0
+        return point
 
 
 class CrawlPointLink(Record):

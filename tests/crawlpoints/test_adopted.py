@@ -21,3 +21,11 @@ def test_each_address_gets_one_key_and_rows_keep_their_version() -> None:
     assert [key is None for key in CrawlPoint.objects.order_by("pk").values_list("key", flat=True)] == [False, True]
     assert list(rows.all()) == before
     assert fill_keys() == []
+
+
+def test_a_null_where_the_dictionary_allows_none_is_read_as_the_url_alone() -> None:
+    names = ["id", "url", "root", "depth"]
+    point = CrawlPoint.from_db("default", names, [7, "https://a.example/x", None, None])
+    assert (point.root, point.depth) == ("https://a.example/x", 0)
+    kept = CrawlPoint.from_db("default", names, [7, "https://a.example/x", "https://a.example/", 3])
+    assert (kept.root, kept.depth) == ("https://a.example/", 3)

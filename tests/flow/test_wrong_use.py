@@ -54,6 +54,10 @@ def test_a_damaged_database_is_told_in_one_line(house: House, words: list[str]) 
         (("broken_links", "--doc", "99999"), "There is no document 99999."),
         (("propagate", "--accept-loss", "99999"), "There is no document 99999."),
         (("propagate", "--run", "99999"), "There is no run 99999."),
+        (
+            ("explain", "DOC", "http://127.0.0.1:1/", "--found-on", "nonsense"),
+            "--found-on takes the address of a page; 'nonsense' is none.",
+        ),
         (("page", " "), "Name the page by its address or its id."),
     ],
 )

@@ -4,6 +4,8 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
+from clearinghouse.addresses import Refusal
+from clearinghouse.addresses.parse import parse
 from clearinghouse.commands import WRONG_USE, Command, Stop
 from clearinghouse.library.models import Document
 from crawler.explain import explain, sentence_of
@@ -24,6 +26,8 @@ class Command(Command):
         document = Document.objects.filter(pk=options["doc"]).first()
         if document is None:
             raise Stop(f"There is no document {options['doc']}.", WRONG_USE)
+        if options["found_on"] and isinstance(parse(options["found_on"]), Refusal):
+            raise Stop(f"--found-on takes the address of a page; {options['found_on'][:100]!r} is none.", WRONG_USE)
         snapshot = snapshot_of(document)
         answer = explain(snapshot, options["url"], options["found_on"])
         self.say(f"{sentence_of(answer)}: {answer['url']}")
