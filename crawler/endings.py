@@ -92,8 +92,7 @@ def fail(instance: Instance, excursion: Excursion) -> Iterator[None]:
 
 
 def _judge_waiting(instance: Instance, work: Work, outcome: str, reason: str) -> bool:
-    rows = Message.objects.filter(excursion=work.excursion).exclude(state=MessageState.DONE).order_by("id")[:_STEP]
-    messages = list(rows)
+    messages = _next_waiting(work.excursion)
     for message in messages:
         if message.url_key[:SHORT] not in work.frontier.known:
             work.frontier.restore_message(message.url_key, message.reach, done=False)
@@ -103,7 +102,16 @@ def _judge_waiting(instance: Instance, work: Work, outcome: str, reason: str) ->
         work.verdicts.append(verdict)
         work.tally.verdict(outcome, reason, message.depth)
     results.commit(instance, [work])
-    return len(messages) == _STEP
+    return bool(messages)
+
+
+def _next_waiting(excursion: Excursion) -> list[Message]:
+    """In the order of the index: what is done is not walked over again at each step."""
+    for state in (MessageState.RESERVED, MessageState.WAITING):
+        rows = Message.objects.filter(excursion=excursion, state=state).order_by("depth", "id")[:_STEP]
+        if messages := list(rows):
+            return messages
+    return []
 
 
 def _announce(instance: Instance, excursion: Excursion) -> None:

@@ -10,6 +10,7 @@ made as it is asked for, by a process that does nothing else.
 
 import asyncio
 import json
+import resource
 import signal
 import subprocess
 import sys
@@ -126,6 +127,7 @@ class Figures:
     way: Way
     result: dict[str, object] = field(default_factory=dict)
     seconds: float = 0.0
+    processor: float = 0.0  # seconds of all processes of the crawl: those of a busy machine too
     together: float = 0.0  # peak MB with the helper processes
     main: float = 0.0
     ending: float = 0.0  # seconds after the last request
@@ -145,17 +147,24 @@ def measured(way: Way, work: Path) -> Figures:
         manage(
             var, "add_crawl_point", document, served.address + path_of(0), "--root", f"{served.address}/", *way.options
         )
-        began = time.monotonic()
+        began, before = time.monotonic(), children_seconds()
         process = subprocess.Popen(CRAWL, env=environment(var), stdout=subprocess.PIPE, text=True)
         figures.together, figures.main = watch(process)
         ended = time.monotonic()
         figures.result = json.loads(process.communicate()[0])
+        figures.processor = children_seconds() - before
     figures.seconds, figures.ending = ended - began, ended - served.last
     figures.megabytes = sum(file.stat().st_size for file in var.glob("webcrawl.sqlite3*")) / 1024**2
     began = time.monotonic()
     manage(var, "check_ledger", str(figures.result["run"]))  # raises when the run does not balance
     figures.checking = time.monotonic() - began
     return figures
+
+
+def children_seconds() -> float:
+    """Processor time of all processes that were started from here and have ended."""
+    spent = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return spent.ru_utime + spent.ru_stime
 
 
 def ways(pages: int, links: int, fan: int) -> list[Way]:
@@ -171,6 +180,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         for way in (small, large) if options.tenth else (large,):
             with folder() as work:
                 found.append(measured(way, work))
+                print(f"{found[-1].known:,} addresses, {found[-1].seconds:.0f} s", flush=True)
         report(found)
 
 
@@ -180,20 +190,21 @@ def report(found: list[Figures]) -> None:
         more = one.known - found[0].known
         each = (one.main - found[0].main) * 1024**2 / more if more else 0.0
         rows.append((
-            one.way.name, f"{one.known:,}", crawled(one.result), f"{one.seconds:.1f}",
+            one.way.name, f"{one.known:,}", crawled(one.result), f"{one.seconds:.1f}", f"{one.processor:.1f}",
             f"{crawled(one.result) / one.seconds:.0f}", f"{one.known / one.seconds:,.0f}", f"{one.ending:.1f}",
             f"{one.together:.0f}", f"{one.main:.0f}", f"{each:.0f}" if more else "",
             f"{one.megabytes:.0f}", f"{one.megabytes * 1024**2 / one.known:.0f}", f"balanced, {one.checking:.1f} s",
         ))  # fmt: skip
-    if rows[-1][9]:
-        held = machine.kept(float(rows[-1][9]) <= BYTES_BUDGET), machine.kept(found[-1].together <= MEMORY_BUDGET)
+    if rows[-1][10]:
+        held = machine.kept(float(rows[-1][10]) <= BYTES_BUDGET), machine.kept(found[-1].together <= MEMORY_BUDGET)
         budgets = (f"≤ {MEMORY_BUDGET:.0f} {held[1]}", "", f"≤ {BYTES_BUDGET} {held[0]}", "", "", "")
-        rows.append(("budget", "", "", "", "", "", "", *budgets))
+        rows.append(("budget", "", "", "", "", "", "", "", *budgets))
     heads = (
         "most kept out by",
         "addresses known",
         "crawled",
         "seconds",
+        "of processors",
         "pages/s",
         "addresses/s",
         "after the last request, s",

@@ -33,7 +33,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.faults", description="Kill crawls and prove the rows.")
     parser.add_argument("--points", type=int, default=WHOLE, metavar="N", help="kill points (default 1000)")
     parser.add_argument("--minutes", type=float, default=60.0, metavar="M", help="stop after so many (default 60)")
-    parser.add_argument("--only", choices=["propagation"], help="only this part, with all the points")
+    parser.add_argument("--only", choices=["propagation", "postgres"], help="only this part, with all the points")
     options = parser.parse_args()
     if not injection.available():
         print("strace is not installed; the kills by system call cannot be run", file=sys.stderr)
@@ -41,6 +41,10 @@ def main() -> int:
     begun = time.monotonic()
     deadline = begun + options.minutes * 60
     with tempfile.TemporaryDirectory(prefix="faults-") as above:
+        if options.only == "postgres":
+            figures = series.play_postgres(Path(above), options.points // 2, options.minutes * 60, series.LANES)
+            print(figures.table(), *figures.faults, sep="\n")
+            return 1 if figures.faults else 0
         if options.only:
             faults = _propagation(Path(above), options.points, deadline)
             print(*faults, sep="\n")
