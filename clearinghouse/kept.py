@@ -5,7 +5,7 @@ Called by: searches, the figures of runs that ended.
 """
 
 from collections import OrderedDict
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterator
 from threading import Lock
 from typing import TypeVar
 
@@ -41,9 +41,16 @@ class Kept:
 
     def forget(self, first: Hashable) -> None:
         """Everything whose key begins so."""
+        self.drop(lambda key: key[0] == first)
+
+    def drop(self, unwanted: Callable[[Key], bool]) -> None:
         with self._lock:
-            for key in [key for key in self._items if key[0] == first]:
+            for key in [key for key in self._items if unwanted(key)]:
                 self._weight -= self._items.pop(key)[1]
+
+    def __iter__(self) -> Iterator[Key]:
+        with self._lock:
+            return iter(list(self._items))
 
     def __len__(self) -> int:
         return len(self._items)

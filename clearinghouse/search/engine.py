@@ -152,6 +152,7 @@ def _facts(index: Backend, results: Results) -> Facts:
 
     def read() -> tuple[Facts, int]:
         facts = all_facts.read(index, results.generation, key)
+        kept.let_go(index.alias, results.generation)
         return facts, len(facts) if facts.whole else -1
 
     return kept.GENERATIONS.get(key, read)

@@ -304,6 +304,15 @@ def test_while_an_index_is_built_anew_nothing_of_it_is_kept(library):
     assert titles("handover") == ["Handover"]
 
 
+def test_of_the_generations_before_a_new_one_only_the_last_stays_in_memory(library):
+    for generation in (2, 3, 4):
+        assert titles("handover") == ["Handover", "Sitemap"]
+        LiveGeneration.objects.using("primary").update(generation=generation)
+    assert titles("handover") == ["Handover", "Sitemap"]
+    for store in (kept.GENERATIONS, kept.SEARCHES):
+        assert {key[2] for key in store if key[0] == "primary"} == {3, 4}
+
+
 def test_what_is_kept_is_bounded():
     store = kept.Kept(10)
     for number in range(100):
