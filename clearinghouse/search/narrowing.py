@@ -63,7 +63,7 @@ def _kinds(facts: Facts, asked: Filters, narrow: Narrow, documents: Documents) -
     """The places of the kinds that are left; None where all are."""
     filters: list[tuple[tuple[Any, ...], Callable[[Kind], bool]]] = [
         (asked.sites, lambda kind: _on_site(kind.host, asked.sites)),
-        (narrow.sites, lambda kind: _on_site(kind.host, narrow.sites)),
+        (narrow.sites, lambda kind: kind.host in narrow.sites),  # those a facet counted
         (asked.types, lambda kind: kind.type_id in asked.types),
         (narrow.types, lambda kind: kind.type_id in narrow.types),
         (narrow.languages, lambda kind: kind.language in narrow.languages),
@@ -79,7 +79,9 @@ def _kinds(facts: Facts, asked: Filters, narrow: Narrow, documents: Documents) -
 
 
 def _on_site(host: str, sites: tuple[str, ...]) -> bool:
-    return any(host == site or host.endswith("." + site) for site in sites)
+    """As people type it: with the sites below it, and without a port at any port."""
+    names = (host, host.rpartition(":")[0] or host)
+    return any(name == site or name.endswith("." + site) for site in sites for name in names)
 
 
 def _named(wanted: tuple[str, ...], doc_id: int, documents: Documents) -> bool:

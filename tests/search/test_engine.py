@@ -267,6 +267,16 @@ def test_pages_are_counted_and_narrowed_by_when_they_were_crawled_and_by_languag
     assert titles("word", crawled=("older",)) == ["Old"]
 
 
+def test_a_facet_of_a_site_shows_as_many_pages_as_it_counts(db):
+    urls = ["https://a.org/1", "https://b.a.org/2", "http://a.org:8080/3", "https://a.org/4"]
+    publish("primary", [{"title": "Ward", "text": "of a ward", "url": url} for url in urls])
+    counted = found("ward").sites
+    assert counted == {"a.org": 2, "b.a.org": 1, "a.org:8080": 1}
+    for site, pages in counted.items():
+        assert engine.search("ward", alias="primary", filters=Narrow(sites=(site,))).total == pages
+    assert [found(f"ward site:{site}").total for site in ("a.org", "b.a.org", "a.org:8080", "org")] == [4, 1, 1, 4]
+
+
 # -- what is kept -----------------------------------------------------------------------------------------------------
 
 
