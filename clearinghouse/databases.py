@@ -31,6 +31,10 @@ _SQLITE_PRAGMAS = (
     "PRAGMA journal_size_limit=134217728;"
 )
 
+# A host that is cut off in the middle of a transaction would hold its locks for hours; rivals wait for 20 s of silence.
+ASLEEP_SECONDS = 15
+_POSTGRES_OPTIONS = f"-c idle_in_transaction_session_timeout={ASLEEP_SECONDS * 1000}"
+
 # Readers of large databases gain; a crawler would count what it maps as memory it uses.
 _MAPPED = "PRAGMA mmap_size=268435456;"
 
@@ -51,7 +55,7 @@ def from_url(url: str, mapped: bool = True) -> dict[str, Any]:
     if parts.scheme == "sqlite":
         return _sqlite(Path(unquote(url.removeprefix("sqlite:///"))), mapped)
     if parts.scheme in {"postgres", "postgresql"}:
-        return _server(parts, "django.db.backends.postgresql", {})
+        return _server(parts, "django.db.backends.postgresql", {"options": _POSTGRES_OPTIONS})
     if parts.scheme == "mssql":
         return _server(parts, "mssql", {}) | {"OPTIONS": _sql_server(dict(parse_qsl(parts.query)))}
     raise ValueError("A database address begins with sqlite:///, postgres:// or mssql://")

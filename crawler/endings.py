@@ -98,7 +98,8 @@ def _judge_waiting(instance: Instance, work: Work, outcome: str, reason: str) ->
             work.frontier.restore_message(message.url_key, message.reach, done=False)
         work.frontier.finish(message.url_key, counts=False, cut=reason == "page_limit")
         verdict = Verdict(message.url_key, message.url, outcome, reason, depth=message.depth)
-        verdict.found_on, verdict.point_id = message.found_on, message.owner_id
+        nearest = work.frontier.nearest_way(message.url_key[:SHORT])
+        verdict.found_on, verdict.point_id = message.found_on, work.frontier.ids[nearest.point]
         work.verdicts.append(verdict)
         work.tally.verdict(outcome, reason, message.depth)
     results.commit(instance, [work])

@@ -29,6 +29,7 @@ def begin_snapshot(alias: str) -> tuple[Any, str]:
     """A connection that keeps this moment, and the moment's name for pg_dump."""
     connection = connections[alias].copy()
     cursor = connection.cursor()
+    cursor.execute("SET idle_in_transaction_session_timeout = 0")  # it waits for pg_dump, however long that takes
     cursor.execute("BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
     cursor.execute("SELECT pg_export_snapshot()")
     return connection, str(cursor.fetchone()[0])

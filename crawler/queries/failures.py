@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any
 from urllib.parse import urlsplit
 
+from django.core.exceptions import EmptyResultSet
 from django.db.models import Count, Max, Min, QuerySet, Sum
 
 from clearinghouse.digests import digest_of
@@ -127,8 +128,12 @@ def _stored(rows: QuerySet[ErrorGroup]) -> dict[tuple[str, ...], Group]:
         groups = list(_put_together(rows).values())
         return groups, sum(len(group.documents) for group in groups) + 1
 
+    try:
+        asked = rows.order_by().query.sql_with_params()  # says whose rows these are: nobody is given those of others
+    except EmptyResultSet:
+        return {}
     which = rows.order_by().aggregate(**_WHICH)
-    groups = _ENDED.get(tuple(which.values()), read)
+    groups = _ENDED.get((*asked, *which.values()), read)
     copies = (replace(group, statuses=set(group.statuses), documents=set(group.documents)) for group in groups)
     return {(group.reason, group.site, group.pattern): group for group in copies}
 

@@ -122,7 +122,10 @@ def test_the_command_prints_json_and_a_list_for_people() -> None:
 
 
 def test_a_document_that_was_never_crawled_is_named() -> None:
+    document = make_document({"url": "http://a.org/"})
     with pytest.raises(Stop, match="never crawled"):
+        call_command("broken_links", "--doc", str(document.pk), "--json", stdout=StringIO())
+    with pytest.raises(Stop, match="There is no document 77"):
         call_command("broken_links", "--doc", "77", "--json", stdout=StringIO())
 
 

@@ -13,6 +13,7 @@ from contextlib import closing
 
 import pytest
 
+from clearinghouse.databases import from_url
 from tests.faults import databases
 from tests.faults.databases import Bench, Databases, Fates, crawling
 from tests.faults.house import BASE, House
@@ -68,6 +69,39 @@ def test_a_database_that_crashes_again_and_again_fails_no_page(bench: Bench, clu
         struck = databases.again_and_again(process, where, crash, 0.8, most=3)
     assert where.faults(calm) == []
     assert struck >= 2, f"only {struck} crashes fell into the crawl"
+
+
+_FALL_ASLEEP = """
+import os, signal, sys, django
+django.setup()
+from django.db import connections, transaction
+with transaction.atomic(using="webcrawl"), connections["webcrawl"].cursor() as cursor:
+    cursor.execute("LOCK TABLE instance")
+    print("locked", flush=True)
+    os.kill(os.getpid(), signal.SIGSTOP)
+"""
+
+
+def test_who_falls_asleep_inside_a_transaction_holds_nobody_up(bench: Bench, cluster: Server) -> None:
+    """A host that is cut off leaves its connection behind, with all it has locked."""
+    where = bench.on_postgres(cluster)
+    name = where.house.environment["CLEARINGHOUSE_DB_WEBCRAWL"]
+    options = "&options=-c%20idle_in_transaction_session_timeout%3D2000"
+    env = where.house.environment | {
+        "CLEARINGHOUSE_DB_WEBCRAWL": name + options,
+        "DJANGO_SETTINGS_MODULE": "clearinghouse.settings",
+    }
+    command = [sys.executable, "-c", _FALL_ASLEEP]
+    asleep = subprocess.Popen(command, cwd=BASE, env=env, stdout=subprocess.PIPE, text=True)
+    try:
+        assert asleep.stdout is not None and asleep.stdout.readline() == "locked\n"
+        begun = time.monotonic()
+        cluster.execute("UPDATE instance SET alive = FALSE", database=where.names["DB_WEBCRAWL"])
+        assert time.monotonic() - begun < 30
+    finally:
+        asleep.kill()
+        asleep.communicate()
+    assert from_url(name)["OPTIONS"]["options"] == "-c idle_in_transaction_session_timeout=15000"
 
 
 def test_connections_may_be_cut_at_any_moment(bench: Bench, cluster: Server, calm: Fates) -> None:
