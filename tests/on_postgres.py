@@ -11,7 +11,6 @@ machinery; they are left out.
 """
 
 import os
-import subprocess
 import sys
 import time
 from collections.abc import Iterator
@@ -20,7 +19,7 @@ from typing import Any
 import pytest
 from pytest_django.plugin import blocking_manager_key
 
-from tests import postgres
+from tests import postgres, suite
 
 ALIASES = ("default", "webcrawl", "primary", "backup")
 NAMES = {"DB": "library", "DB_WEBCRAWL": "webcrawl", "DB_PRIMARY": "primary", "DB_BACKUP": "backup"}
@@ -49,9 +48,8 @@ def main(arguments: list[str]) -> int:
         chosen += [f"tests/{name}" for name in (SHORT if short else FOLDERS)]
     server, begun = postgres.Server(folder), time.monotonic()
     try:
-        urls = {f"CLEARINGHOUSE_{key}": server.url(name) for key, name in NAMES.items()}
-        command = [sys.executable, "-m", "pytest", "-p", "tests.on_postgres", *chosen]
-        code = subprocess.run(command, env=os.environ | urls, check=False).returncode
+        os.environ.update({f"CLEARINGHOUSE_{key}": server.url(name) for key, name in NAMES.items()})
+        code = suite.run(chosen, ["-p", "tests.on_postgres"])
     finally:
         server.stop()
     print(f"All four databases on PostgreSQL, {time.monotonic() - begun:.0f} s")

@@ -10,6 +10,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -26,27 +27,29 @@ def main(lanes: str, arguments: list[str]) -> int:
     with tempfile.TemporaryDirectory(prefix="s-", dir=quick_folder()) as folder:
         Path(folder).chmod(0o755)  # some tests start servers as somebody who has no rights
         os.environ["TMPDIR"] = folder
-        note = Path(folder, "failed")
-        code = _pytest(["-n", lanes, *LANES, *arguments], note)
-        failed = note.read_text().splitlines() if note.exists() else []
-        if code != SOME_FAILED or not may_look_again(failed):
+        return run(["-n", lanes, *LANES, *arguments])
+
+
+def run(arguments: list[str], always: Sequence[str] = ()) -> int:
+    """A session with these arguments, and the second look; `always` is said in both."""
+    with tempfile.TemporaryDirectory(prefix="failed-") as folder:
+        note = Path(folder, "note")
+        code, failed = _session([*always, *arguments], note)
+        if code != SOME_FAILED or not 0 < len(failed) <= HANDFUL:
             return code
-        print(f"\nFailed in the lanes, now once more with the machine to itself: {', '.join(failed)}\n", flush=True)
-        note.unlink()
-        code = _pytest(failed, note)
-        again = note.read_text().splitlines() if note.exists() else []
+        print(f"\nOnce more, with the machine to themselves: {', '.join(failed)}\n", flush=True)
+        code, again = _session([*always, *failed], note)
     for test in failed:
         print(f"{'FAILED TWICE' if test in again else 'UNSTEADY'}  {test}")
     return code
 
 
-def may_look_again(failed: list[str]) -> bool:
-    return 0 < len(failed) <= HANDFUL
-
-
-def _pytest(arguments: list[str], note: Path) -> int:
+def _session(arguments: list[str], note: Path) -> tuple[int, list[str]]:
+    """Its exit code, and what failed."""
+    note.unlink(missing_ok=True)
     command = [sys.executable, "-m", "pytest", "-p", "tests.suite", *arguments]
-    return subprocess.run(command, env=os.environ | {NOTE: str(note)}, check=False).returncode
+    code = subprocess.run(command, env=os.environ | {NOTE: str(note)}, check=False).returncode
+    return code, note.read_text().splitlines() if note.exists() else []
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -376,6 +376,7 @@ def test_of_a_common_word_that_no_page_names_the_best_come_first_and_only_this_g
     assert "Next" not in {hit.title for hit in results.hits}
 
 
+@pytest.mark.sqlite
 def test_of_those_that_only_mention_a_common_word_the_newest_come_behind_those_that_name_it(db, monkeypatch):
     often = [{"title": f"Page {n}", "text": "ward ward of it", "url": f"http://a{n}.org/x"} for n in range(4)]
     named = [{"title": "The ward", "text": "of it", "url": "http://b.org/x"}]
