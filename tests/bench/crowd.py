@@ -129,9 +129,9 @@ def many(ours: str, var: Path, run: Callable[[], int], written: list[int], optio
 
 
 def watching(ours: str, var: Path, run: Callable[[], int], pause: float, seconds: float) -> tuple[float, Answers]:
-    """The share of a core that the web server takes for twenty viewers of the run, beside what it takes idle."""
+    """The share of a core that the web server takes for twenty viewers who have opened the page of the run."""
     answers, client = Answers(), Client(ours, var)
-    polls = [""] * VIEWERS
+    polls = [_next_poll(client.look(f"/crawls/{run()}/", answers)) for _ in range(VIEWERS)]
     servers = machine.family(os.getpid(), "gunicorn")
     began, before = time.monotonic(), machine.seconds_of(servers)
     for turn in itertools.count():
@@ -139,10 +139,15 @@ def watching(ours: str, var: Path, run: Callable[[], int], pause: float, seconds
             break
         viewer = turn % VIEWERS
         page = client.look(polls[viewer] or f"/crawls/{run()}/", answers)
-        if page.status_code == 200:  # what it is to ask for next; nothing once the run has ended
-            polls[viewer] = (_POLL.findall(page.text) or [""])[0].replace("&amp;", "&")
+        if page.status_code == 200:
+            polls[viewer] = _next_poll(page)
         time.sleep(max(0.0, began + (turn + 1) * pause / VIEWERS - time.monotonic()))
     return (machine.seconds_of(servers) - before) / (time.monotonic() - began), answers
+
+
+def _next_poll(page: requests.Response) -> str:
+    """What this page is to ask for next; nothing once the run has ended: then the viewer opens the one after it."""
+    return (_POLL.findall(page.text) or [""])[0].replace("&amp;", "&")
 
 
 def points_in(var: Path) -> int:
