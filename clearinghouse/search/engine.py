@@ -161,7 +161,7 @@ def _facts(index: Backend, results: Results) -> Facts:
 def _matched(index: Backend, facts: Facts, query: Query) -> Matched:
     def make() -> tuple[Matched, int]:
         found = find(index, facts, query)
-        return found, 2 * len(found.rows) + 1 if facts.whole else -1
+        return found, 2 * len(found.rows) + kept.ANSWER if facts.whole else -1
 
     return kept.SEARCHES.get((*facts.key, query.groups, query.without, "matched"), make)
 
@@ -211,9 +211,8 @@ def _shown(library: Library, matched: Matched, query: Query, narrow: Narrow) -> 
         rows, scores = _best_first(alias, facts, matched, rows)
     sums = facts.summed(rows)
     shown = folded(rows, facts, sums, alike=not narrow.similar_to, folders=not (narrow.similar_to or narrow.folder))
-    return Shown(len(rows), sums.kinds, sums.ages(library.now), shown, scores), len(
-        shown.rows
-    ) + 1 if facts.whole else -1
+    weight = len(shown.rows) + kept.ANSWER if facts.whole else -1
+    return Shown(len(rows), sums.kinds, sums.ages(library.now), shown, scores), weight
 
 
 def _best_first(alias: str, facts: Facts, matched: Matched, rows: Sequence[int]) -> tuple[list[int], dict[int, float]]:

@@ -3,8 +3,6 @@
 from datetime import timedelta
 
 import pytest
-from django.db import connections
-from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -275,61 +273,6 @@ def test_a_facet_of_a_site_shows_as_many_pages_as_it_counts(db):
     for site, pages in counted.items():
         assert engine.search("ward", alias="primary", filters=Narrow(sites=(site,))).total == pages
     assert [found(f"ward site:{site}").total for site in ("a.org", "b.a.org", "a.org:8080", "org")] == [4, 1, 1, 4]
-
-
-# -- what is kept -----------------------------------------------------------------------------------------------------
-
-
-def test_what_a_search_keeps_is_never_shown_in_another_generation(library):
-    assert titles("handover") == ["Handover", "Sitemap"]
-    PublishedInterval.objects.using("primary").filter(published_id__gt=2).update(gen_to=2)
-    LiveGeneration.objects.using("primary").update(generation=2)
-    assert titles("handover") == ["Handover"]
-    LiveGeneration.objects.using("primary").update(generation=1)
-    assert titles("handover") == ["Handover", "Sitemap"]
-
-
-@pytest.mark.sqlite
-def test_the_next_page_and_a_facet_of_a_search_ask_the_index_nothing(library):
-    found("patient")
-    with CaptureQueriesContext(connections["primary"]) as asked:
-        engine.search("patient", alias="primary", offset=1, filters=Narrow(types=(PDF,), sort="newest"))
-    assert not [
-        query for query in asked.captured_queries if "published_index" in query["sql"] and "MATCH" in query["sql"]
-    ]
-
-
-@pytest.mark.sqlite
-def test_while_an_index_is_built_anew_nothing_of_it_is_kept(library):
-    ids = list(PublishedInterval.objects.using("primary").values_list("published_id", flat=True))
-    backends.remove("primary", ids[1:])
-    assert titles("handover") == []
-    with connections["primary"].cursor() as cursor:  # another process, which cannot tell this one
-        cursor.execute("INSERT INTO published_index(rowid, title_str) VALUES (%s, 'handover')", [ids[1]])
-        cursor.execute(
-            "INSERT INTO published_facts SELECT %s, doc_id, crawl_page_type_id, host, language, folder, alike, "
-            "crawled_at FROM published_facts",
-            [ids[1]],
-        )
-    assert titles("handover") == ["Handover"]
-
-
-def test_of_the_generations_before_a_new_one_only_the_last_stays_in_memory(library):
-    for generation in (2, 3, 4):
-        assert titles("handover") == ["Handover", "Sitemap"]
-        LiveGeneration.objects.using("primary").update(generation=generation)
-    assert titles("handover") == ["Handover", "Sitemap"]
-    for store in (kept.GENERATIONS, kept.SEARCHES):
-        assert {key[2] for key in store if key[0] == "primary"} == {3, 4}
-
-
-def test_what_is_kept_is_bounded():
-    store = kept.Kept(10)
-    for number in range(100):
-        assert store.get(("primary", number), lambda number=number: (number, 3)) == number
-    assert len(store) == 3
-    store.forget("primary")
-    assert len(store) == 0
 
 
 # -- nothing that is typed is an error --------------------------------------------------------------------------------
