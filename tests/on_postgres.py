@@ -29,6 +29,8 @@ FOLDERS = ("access", "api", "crawler", "crawlpoints", "index", "library", "propa
 # through processes of its own stands in flow/test_on_postgres.py, which the ordinary suite runs too.
 SHORT = ("crawler/test_fences.py", "crawler/test_ledger_check.py", "propagation/test_generations.py",
          "search/test_engine.py")  # fmt: skip
+# The transaction around a test stays open in all four databases, also in those that the test leaves alone.
+_PATIENT = "&options=-c%20idle_in_transaction_session_timeout%3D0"
 _NOW = "SELECT sequencename, last_value FROM pg_sequences WHERE schemaname = current_schema()"
 _OWNERS = (
     "SELECT s.relname, t.relname, a.attname FROM pg_class s "
@@ -48,7 +50,7 @@ def main(arguments: list[str]) -> int:
         chosen += [f"tests/{name}" for name in (SHORT if short else FOLDERS)]
     server, begun = postgres.Server(folder), time.monotonic()
     try:
-        os.environ.update({f"CLEARINGHOUSE_{key}": server.url(name) for key, name in NAMES.items()})
+        os.environ.update({f"CLEARINGHOUSE_{key}": server.url(name) + _PATIENT for key, name in NAMES.items()})
         code = suite.run(chosen, ["-p", "tests.on_postgres"])
     finally:
         server.stop()
