@@ -67,6 +67,7 @@ DROPS = {
 }
 
 
+@pytest.mark.sqlite  # a trigger in its words
 @pytest.mark.parametrize("table", DROPS)
 def test_a_row_that_a_target_drops_stops_the_switch_and_is_named(document, trigger, table):
     """Fault C5."""
@@ -84,6 +85,7 @@ def test_a_row_that_a_target_drops_stops_the_switch_and_is_named(document, trigg
     assert everything("primary") == everything("backup") == everything("development")
 
 
+@pytest.mark.sqlite
 def test_an_index_that_cannot_be_written_leaves_the_old_generation_and_its_index_live(document, trigger):
     """Fault C6."""
     trigger("BEFORE INSERT ON published_index_docsize", "SELECT RAISE(ABORT, 'the index is read-only')")
@@ -242,6 +244,7 @@ def test_a_killed_propagation_is_given_up_by_a_rollback(document):
     assert shown() == OLD
 
 
+@pytest.mark.sqlite
 def test_the_parts_of_the_index_are_merged_between_its_transactions(world, monkeypatch):
     monkeypatch.setattr(load, "_LARGEST", 2)
     world.run(add_document(), {f"{n}.html": f"many words about page {n} common" for n in range(400)})
