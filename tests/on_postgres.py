@@ -2,8 +2,8 @@
 
 Starts a throw-away cluster, names four databases of it as CLEARINGHOUSE_DB…, and runs pytest with this module as a
 plugin. Without arguments it runs every folder in which tests use the databases of their own process; --short runs a
-choice of files. Tests that start houses of their own (faults, flow, browser) choose their databases
-themselves, and some have their part on PostgreSQL in the ordinary suite.
+choice of files. The houses of flow and browser have their databases there, too. Tests of faults, adoption, health and
+deployment choose their databases themselves, and have their part on PostgreSQL in the ordinary suite.
 
 The plugin gives tests what they have on SQLite: a test begins with the ids the one before it began with, and what
 closes connections in the middle of a test's transaction leaves them open. Tests marked `sqlite` tell of SQLite's own
@@ -22,9 +22,9 @@ from pytest_django.plugin import blocking_manager_key
 from tests import postgres, suite
 
 ALIASES = ("default", "webcrawl", "primary", "backup")
-NAMES = {"DB": "library", "DB_WEBCRAWL": "webcrawl", "DB_PRIMARY": "primary", "DB_BACKUP": "backup"}
-FOLDERS = ("access", "api", "crawler", "crawlpoints", "index", "library", "propagation", "search",
-           "security", "unit/test_logs.py")  # fmt: skip
+FOLDERS = ("access", "api", "browser", "crawler", "crawlpoints", "flow", "index", "library", "oracle", "propagation",
+           "search", "security", "unit/test_logs.py")  # fmt: skip
+ALREADY_THERE = "tests/flow/test_on_postgres.py"  # what it repeats of flow is run as a whole here
 # What only a server does: fences and locks, a ledger counted again, generations and the switch, search. The whole path
 # through processes of its own stands in flow/test_on_postgres.py, which the ordinary suite runs too.
 SHORT = ("crawler/test_fences.py", "crawler/test_ledger_check.py", "propagation/test_generations.py",
@@ -50,7 +50,7 @@ def main(arguments: list[str]) -> int:
         chosen += [f"tests/{name}" for name in (SHORT if short else FOLDERS)]
     server, begun = postgres.Server(folder), time.monotonic()
     try:
-        os.environ.update({f"CLEARINGHOUSE_{key}": server.url(name) + _PATIENT for key, name in NAMES.items()})
+        os.environ.update({f"CLEARINGHOUSE_{key}": server.url(name) + _PATIENT for key, name in postgres.NAMES.items()})
         code = suite.run(chosen, ["-p", "tests.on_postgres"])
     finally:
         server.stop()
@@ -59,7 +59,7 @@ def main(arguments: list[str]) -> int:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    left_out = [item for item in items if item.get_closest_marker("sqlite")]
+    left_out = [item for item in items if item.get_closest_marker("sqlite") or item.nodeid.startswith(ALREADY_THERE)]
     config.hook.pytest_deselected(items=left_out)
     items[:] = [item for item in items if item not in left_out]
 

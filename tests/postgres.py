@@ -18,6 +18,8 @@ import pytest
 
 from tests.requirements import need
 
+# What comes behind CLEARINGHOUSE_ -> what the database is called here.
+NAMES = {"DB": "library", "DB_WEBCRAWL": "webcrawl", "DB_PRIMARY": "primary", "DB_BACKUP": "backup"}
 _FOLDERS = "/usr/lib/postgresql/*/bin"
 _PORT = 5432  # only part of the socket's name
 _ROOM = 2_000_000_000  # bytes
@@ -126,6 +128,18 @@ def programs() -> Path | None:
 
 
 SHARED = pytest.StashKey[Server]()
+DURABLE = pytest.StashKey[Server]()
+EVERYTHING = "tests.on_postgres"  # the plugin of a session in which houses have their databases on PostgreSQL, too
+
+
+def durable(config: pytest.Config) -> Server:
+    """One for the whole session that flushes, as in production: the workers of a house refuse one that does not."""
+    if DURABLE not in config.stash:
+        server = Server.installed()
+        assert server
+        config.stash[DURABLE] = server
+        config.add_cleanup(server.stop)
+    return config.stash[DURABLE]
 
 
 @pytest.fixture(scope="session")

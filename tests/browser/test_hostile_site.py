@@ -4,7 +4,6 @@ A whole house crawls and publishes a site whose every field is a payload. Whatev
 leaves, or a message of the console.
 """
 
-import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from html import escape
@@ -77,17 +76,12 @@ def _dismiss(dialog: Dialog, fired: list[str]) -> None:
     dialog.dismiss()
 
 
-def ask(house: House, database: str, statement: str) -> list[Any]:
-    with sqlite3.connect(house.folder / f"{database}.sqlite3") as connection:
-        return connection.execute(statement).fetchall()
-
-
 def test_t10_no_screen_runs_a_word_of_a_hostile_site(
     chromium: Browser, hostile: tuple[House, Site, dict[str, Any]]
 ) -> None:
     house, site, known = hostile
-    entries = ask(house, "webcrawl", "SELECT id, url FROM ledger WHERE url LIKE '%/p/%' ORDER BY id")
-    shown = ask(house, "primary", "SELECT published_id, doc_crawl_page_id FROM published_version ORDER BY 1")
+    entries = house.rows("webcrawl", "SELECT id, url FROM ledger WHERE url LIKE '%/p/%' ORDER BY id")
+    shown = house.rows("primary", "SELECT published_id, doc_crawl_page_id FROM published_version ORDER BY 1")
     with visitor(chromium, house) as (one, fired):
         one.sign_in("administrator")
         todo = addresses(known | {"entry_id": entries[0][0], "published_id": shown[0][0], "page_id": shown[0][1]})
@@ -112,10 +106,10 @@ def test_t10_no_screen_runs_a_word_of_a_hostile_site(
 
 def _copies(house: House) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
     """Path on the site and where its copy is shown: to the public, and to who is signed in."""
-    published = ask(
-        house, "primary", "SELECT crawl_page_url, published_id FROM published_version WHERE crawl_page_url LIKE '%/k/%'"
+    published = house.rows(
+        "primary", "SELECT crawl_page_url, published_id FROM published_version WHERE crawl_page_url LIKE '%/k/%'"
     )
-    entries = ask(house, "webcrawl", "SELECT url, MAX(id) FROM ledger WHERE url LIKE '%/k/%' GROUP BY url")
+    entries = house.rows("webcrawl", "SELECT url, MAX(id) FROM ledger WHERE url LIKE '%/k/%' GROUP BY url")
     path = lambda url: "/" + url.split("/", 3)[3]  # noqa: E731
     public = [(path(url), f"/search/cached/{number}/") for url, number in published]
     return public, [(path(url), f"/crawls/2/pages/{number}/copy") for url, number in entries]

@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.flow import elsewhere
 from tests.flow.house import House
+from tests.postgres import EVERYTHING, durable
 
 PREPARED = pytest.StashKey[Path]()
 
@@ -21,9 +23,12 @@ def prepared_folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.Tem
 def prepared_once(config: pytest.Config, folders: pytest.TempPathFactory) -> Path:
     """In the whole session: a module that imports the fixture has a fixture of its own, but no house of its own."""
     if PREPARED not in config.stash:
-        house = House(folders.mktemp("prepared"))
-        house.manage("prepare")
-        config.stash[PREPARED] = house.folder
+        folder = folders.mktemp("prepared")
+        if config.pluginmanager.hasplugin(EVERYTHING):
+            elsewhere.prepare(folder, durable(config))
+        else:
+            House(folder).manage("prepare")
+        config.stash[PREPARED] = folder
     return config.stash[PREPARED]
 
 
@@ -32,7 +37,7 @@ def fresh_house(prepared: Path) -> Iterator[House]:
     """Prepared, nothing started. Its folder has a short name, because Redis listens on a socket in it."""
     above = Path(tempfile.mkdtemp(prefix="house-"))
     shutil.copytree(prepared, above / "var")
-    house = House(above / "var")
+    house = elsewhere.moved_in(above / "var")
     try:
         yield house
     finally:

@@ -69,15 +69,16 @@ class House:
 
     def ended(self, run: int) -> dict[str, Any] | None:
         """What the command says of a run, as soon as it has ended."""
-        ((state,),) = self._webcrawl(f"SELECT state FROM run WHERE id = {run}")
+        ((state,),) = self.rows("webcrawl", f"SELECT state FROM run WHERE id = {run}")
         return self.manage("run", run) if state.startswith(ENDED) else None
 
     def crawled(self, run: int) -> int:
-        ((pages,),) = self._webcrawl(f"SELECT COALESCE(SUM(crawled), 0) FROM excursion WHERE run_id = {run}")
-        return int(pages)
+        pages = f"SELECT COALESCE(SUM(crawled), 0) FROM excursion WHERE run_id = {run}"
+        return int(self.rows("webcrawl", pages)[0][0])
 
-    def _webcrawl(self, sql: str) -> list[tuple[Any, ...]]:
-        with closing(sqlite3.connect(self.folder / "webcrawl.sqlite3", timeout=20)) as connection:
+    def rows(self, database: str, sql: str) -> list[tuple[Any, ...]]:
+        """Plain SQL in `webcrawl`, `primary` or `backup`, from outside."""
+        with closing(sqlite3.connect(self.folder / f"{database}.sqlite3", timeout=20)) as connection:
             return connection.execute(sql).fetchall()
 
     # Processes -----------------------------------------------------------------------------------------------

@@ -37,6 +37,7 @@ def test_wrong_arguments_are_told_in_one_line(house: House, words: list[str], li
     assert (done.returncode, done.stdout, done.stderr) == (WRONG_USE, "", line + "\n")
 
 
+@pytest.mark.sqlite
 @pytest.mark.parametrize("words", [["search", "a"], ["word", "a"], ["page", "1"], ["rollback"], ["rebuild_index"]])
 def test_a_damaged_database_is_told_in_one_line(house: House, words: list[str]) -> None:
     (house.folder / "primary.sqlite3").write_bytes(b"nonsense" * 1000)

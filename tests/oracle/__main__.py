@@ -7,9 +7,12 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from tests.oracle.figures import Figures
+from tests.postgres import NAMES, Server
 
 BASE = Path(__file__).resolve().parents[2]
 FIGURES = "figures: "  # begins the last line of a lane
@@ -21,13 +24,14 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1, metavar="S", help="another seed, other graphs (default 1)")
     parser.add_argument("--lanes", type=int, default=2, metavar="L", help="processes beside each other (default 2)")
     parser.add_argument("--only", type=int, metavar="SEED", help="one graph by its own seed")
+    parser.add_argument("--postgres", action="store_true", help="all databases on a throw-away PostgreSQL")
     parser.add_argument("--lane", type=int, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.only is not None:
-        return _told(examine([options.only]))
+        return _told(examine([options.only], options.postgres))
     seeds = [options.seed * 1_000_000 + number for number in range(options.graphs)]
     if options.lane is not None:
-        found, _ = examine(seeds[options.lane :: options.lanes])
+        found, _ = examine(seeds[options.lane :: options.lanes], options.postgres)
         print(FIGURES + json.dumps(found.as_json()))
         return 0
     return _told(_in_lanes(options.lanes))
@@ -71,17 +75,34 @@ def _heard(process: "subprocess.Popen[str]") -> dict[str, object]:
     return found
 
 
-def examine(seeds: list[int]) -> tuple[Figures, float]:
-    _prepare()
-    from .compare import examine as compare
+def examine(seeds: list[int], on_postgres: bool) -> tuple[Figures, float]:
+    with _databases(on_postgres):
+        _prepare()
+        from .compare import examine as compare
 
-    began, figures = time.monotonic(), Figures()
-    for seed in seeds:
-        result = compare(seed)
-        figures.add(result)
-        for sentence in result.differences[:12]:
-            print(f"graph {seed}: {sentence}", flush=True)
-    return figures, time.monotonic() - began
+        began, figures = time.monotonic(), Figures()
+        for seed in seeds:
+            result = compare(seed)
+            figures.add(result)
+            for sentence in result.differences[:12]:
+                print(f"graph {seed}: {sentence}", flush=True)
+        return figures, time.monotonic() - began
+
+
+@contextmanager
+def _databases(on_postgres: bool) -> Iterator[None]:
+    """Files in the state folder of this process, or a cluster of its own."""
+    if not on_postgres:
+        yield
+        return
+    server = Server.installed()
+    if server is None:
+        raise SystemExit("PostgreSQL is not installed: nothing was compared")
+    try:
+        os.environ.update({f"CLEARINGHOUSE_{key}": server.url(name) for key, name in NAMES.items()})
+        yield
+    finally:
+        server.stop()
 
 
 def _prepare() -> None:

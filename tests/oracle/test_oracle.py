@@ -4,15 +4,19 @@ import os
 import subprocess
 import sys
 
+import pytest
+
 from tests.house.tree import BASE
+from tests.postgres import EVERYTHING
 
 GRAPHS = 25
 
 
-def test_random_graphs_are_crawled_exactly_as_the_reference_crawls_them() -> None:
+def test_random_graphs_are_crawled_exactly_as_the_reference_crawls_them(pytestconfig: pytest.Config) -> None:
+    where = ["--postgres"] if pytestconfig.pluginmanager.hasplugin(EVERYTHING) else []
     environment = {key: value for key, value in os.environ.items() if not key.startswith(("CLEARINGHOUSE_", "DJANGO_"))}
     done = subprocess.run(
-        [sys.executable, "-m", "tests.oracle", "--graphs", str(GRAPHS), "--seed", "7"],
+        [sys.executable, "-m", "tests.oracle", "--graphs", str(GRAPHS), "--seed", "7", *where],
         cwd=BASE, env=environment, capture_output=True, text=True, timeout=600,
     )  # fmt: skip
     print(done.stdout)

@@ -58,6 +58,7 @@ def old_everywhere_but_on(servers: Servers, old: Any, new: Any, *moved: str) -> 
     return all(servers.shown(name) == (new if name in moved else old) for name in ("development", "primary", "backup"))
 
 
+@pytest.mark.sqlite
 def test_primary_may_go_down_before_and_at_every_step(house, own):  # noqa: F811
     """Fault C2: it keeps its generation, backup is not loaded, the public is on backup only while primary is away."""
     servers = with_primary(house, own.url("primary"))
@@ -86,6 +87,7 @@ def test_primary_may_go_down_before_and_at_every_step(house, own):  # noqa: F811
         old, new = new, servers.crawl(number)
 
 
+@pytest.mark.sqlite
 def test_killed_on_backup_the_public_is_brought_home_by_the_tick(house):  # noqa: F811
     """Fault C3: the row names an owner and a deadline; the watchdog needs neither to bring it back."""
     servers = Servers(house, {})
@@ -110,6 +112,7 @@ def test_killed_on_backup_the_public_is_brought_home_by_the_tick(house):  # noqa
     assert servers.shown("primary") == servers.shown("backup")
 
 
+@pytest.mark.sqlite
 def test_of_five_that_start_at_once_four_are_refused(house, tmp_path):  # noqa: F811
     """Fault C9."""
     servers, release = Servers(house, {}), tmp_path / "release"
@@ -129,6 +132,7 @@ def test_of_five_that_start_at_once_four_are_refused(house, tmp_path):  # noqa: 
     assert old_everywhere_but_on(servers, None, new, "development", "primary", "backup")
 
 
+@pytest.mark.sqlite
 def test_a_connection_cut_in_the_middle_of_a_batch_leaves_no_part_of_it(house, own):  # noqa: F811
     """Fault C13: whole transactions or nothing on PostgreSQL; the next try ends in the same rows."""
     address = own.url("primary")

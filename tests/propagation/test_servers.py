@@ -59,7 +59,7 @@ class Servers:
         return json.loads(done.stdout)
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
+@pytest.fixture(params=[pytest.param("sqlite", marks=pytest.mark.sqlite), "postgres"])
 def servers(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Servers]:
     if request.param == "sqlite":
         yield Servers(request.getfixturevalue("house"), {})

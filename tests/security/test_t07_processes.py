@@ -22,6 +22,7 @@ def looks_of(house: House) -> str:
     return text
 
 
+@pytest.mark.sqlite  # it reads the files
 def test_t7_no_process_file_log_or_queue_holds_the_password_of_a_crawl(house: House) -> None:
     pages = {"/": Page([f"/{n}" for n in range(5)]), **{f"/{n}": Page(["/"], delay=0.1) for n in range(4)}}
     with serve(pages) as site:
