@@ -1,27 +1,38 @@
 """make bench: the budgets, measured here and now, each beside its peer.
 
-python -m tests.bench [NAME…] [options of the measurements, like --pages 500]
+python -m tests.bench [--postgres] [NAME…] [options of the measurements, like --pages 500]
+
+With --postgres all databases are on a throw-away PostgreSQL.
 
 Each measurement is a process of its own. A missed budget stands in its table; only a measurement that breaks fails.
 """
 
 import subprocess
 import sys
+from contextlib import nullcontext
 
-from tests.bench import machine
+from tests.bench import ground, machine
 
 ORDER = (
     "libraries", "crawl", "growth", "instances", "slow_hosts", "documents", "screens", "crowd", "propagation",
     "relevance", "search", "on_postgres", "million",
 )  # fmt: skip
+POSTGRES = "--postgres"
+# These have no database, look into its file, or measure both servers themselves.
+FILES_ONLY = ("libraries", "relevance", "on_postgres", "million")
 # The others need a web server that is faster than what is measured.
 TOOLS: dict[str, tuple[str, ...]] = {"slow_hosts": (), "propagation": (), "search": (), "million": ()}
 
 
 def main() -> int:
-    names, options = read(sys.argv[1:])
+    words = [word for word in sys.argv[1:] if word != POSTGRES]
+    names, options = read(words)
+    elsewhere = POSTGRES in sys.argv
+    if elsewhere:
+        names = [name for name in names if name not in FILES_ONLY]
     print("\n".join(f"- {fact}" for fact in machine.facts()), flush=True)
-    broken = [name for name in names if not run(name, options)]
+    with ground.on_postgres() if elsewhere else nullcontext():
+        broken = [name for name in names if not run(name, options)]
     if broken:
         print(f"\nBROKEN: {', '.join(broken)}")
     return 1 if broken else 0

@@ -21,7 +21,7 @@ from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
-from tests.bench import machine, site
+from tests.bench import ground, machine, site
 from tests.bench.machine import BASE
 
 PYTHON = sys.executable
@@ -96,6 +96,7 @@ def environment(var: Path) -> dict[str, str]:
         "CLEARINGHOUSE_LOG_LEVEL": "WARNING",
         "DJANGO_SETTINGS_MODULE": "clearinghouse.settings",
         "PYTHONPATH": str(BASE),
+        **ground.environment(var),
     }
 
 
@@ -110,13 +111,14 @@ def _prepared() -> Path:
     """Empty databases, made once in this process."""
     place = tempfile.mkdtemp(prefix="clearinghouse-bench-")
     atexit.register(shutil.rmtree, place, ignore_errors=True)
+    ground.found(Path(place))
     manage(Path(place), "prepare")
     return Path(place)
 
 
 def house(var: Path, starts: Sequence[tuple[str, str]]) -> list[int]:
     """A VAR folder with one document for each (start, root string); their numbers."""
-    shutil.copytree(_prepared(), var)
+    ground.copy(_prepared(), var)
     return fill(var, starts)
 
 
@@ -147,7 +149,7 @@ def ours(address: str, work: Path) -> Callable[[int], int]:
         return crawled(manage(work / f"ours-{number}", *CRAWL[2:-1]))
 
     def prepare(number: int) -> None:
-        shutil.copytree(template, work / f"ours-{number}")
+        ground.copy(template, work / f"ours-{number}")
 
     run.prepare = prepare  # type: ignore[attr-defined]
     return run

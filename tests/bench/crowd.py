@@ -10,7 +10,6 @@ static/live.js does: every two seconds while somebody uses the page, every fifte
 import itertools
 import os
 import re
-import sqlite3
 import threading
 import time
 from argparse import Namespace
@@ -23,7 +22,7 @@ from pathlib import Path
 
 import requests
 
-from tests.bench import machine, site
+from tests.bench import ground, machine, site
 from tests.bench.crawl import fill, folder, house, manage, nginx, options_of, start_of
 from tests.bench.screens import crawling, signed_in, web
 
@@ -151,10 +150,7 @@ def _next_poll(page: requests.Response) -> str:
 
 
 def points_in(var: Path) -> int:
-    with sqlite3.connect(f"file:{var}/doc_library.sqlite3?mode=ro", uri=True, timeout=30) as connection:
-        found = connection.execute("SELECT COUNT(*) FROM crawl_point").fetchone()[0]
-    connection.close()
-    return int(found)
+    return int(ground.rows(var, "library", "SELECT COUNT(*) FROM crawl_point")[0][0])
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

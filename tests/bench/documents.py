@@ -6,7 +6,6 @@ python -m tests.bench.documents [--documents 10000]
 import argparse
 import os
 import shutil
-import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -14,6 +13,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from tests.bench import ground
 from tests.bench.crawl import BASE, PYTHON, environment, manage, nginx
 
 BUDGET = 500  # documents a second
@@ -51,6 +51,7 @@ def write_site(count: int, folder: Path) -> None:
 def house(work: Path, count: int, address: str) -> Path:
     var = work / "house"
     var.mkdir()
+    ground.found(var)
     manage(var, "prepare")
     command = [PYTHON, "-c", _FILL, str(count), address]
     names = environment(var) | {"DJANGO_SETTINGS_MODULE": "clearinghouse.settings"}
@@ -87,12 +88,11 @@ def through_rq(var: Path) -> Callable[[], int]:
 
 
 def wait_for_end(var: Path) -> int:
-    with sqlite3.connect(f"file:{var}/webcrawl.sqlite3?mode=ro", uri=True) as connection:
-        deadline = time.monotonic() + LONGEST
-        while time.monotonic() < deadline:
-            if connection.execute("SELECT 1 FROM run WHERE finished_at IS NOT NULL").fetchone():
-                return int(connection.execute("SELECT SUM(crawled) FROM excursion").fetchone()[0])
-            time.sleep(0.05)
+    deadline = time.monotonic() + LONGEST
+    while time.monotonic() < deadline:
+        if ground.rows(var, "webcrawl", "SELECT 1 FROM run WHERE finished_at IS NOT NULL"):
+            return int(ground.rows(var, "webcrawl", "SELECT SUM(crawled) FROM excursion")[0][0])
+        time.sleep(0.05)
     return 0
 
 
@@ -115,7 +115,7 @@ def measure(work: Path, count: int, address: str) -> dict[str, tuple[int, float]
     template, found = house(work, count, address), {}
     for way in ("crawl", "launch, through RQ"):
         var = work / way.partition(",")[0]
-        shutil.copytree(template, var)
+        ground.copy(template, var)
         run = through_rq(var) if way.startswith("launch") else lambda var=var: by_command(var)
         began = time.monotonic()
         pages = run()

@@ -7,14 +7,13 @@ Helper processes let one instance use more than one core; then two cannot be twi
 
 import os
 import resource
-import shutil
 import time
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.bench import machine, site
+from tests.bench import ground, machine, site
 from tests.bench.crawl import CRAWL, crawled, folder, house, manage, nginx, options_of, start_of
 
 RATIO_BUDGET, BUSY_BUDGET = 1.8, 0.85
@@ -41,7 +40,7 @@ class Figures:
 
 
 def measured(template: Path, var: Path, count: int, servers: list[int]) -> Figures:
-    shutil.copytree(template, var)
+    ground.copy(template, var)
     before = (time.monotonic(), machine.busy_seconds(), machine.seconds_of(servers), of_children())
     pages = crawled(manage(var, *CRAWL[2:-1], "--instances", str(count)))
     after = (time.monotonic(), machine.busy_seconds(), machine.seconds_of(servers), of_children())

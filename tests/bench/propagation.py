@@ -5,7 +5,8 @@ python -m tests.bench.propagation [--pages 5000] [--rounds 3]
 The pages are those of the generated site, read by the product and written as the results of a crawl. Ours are the
 steps of a real `manage.py propagate`, as their rows tell; the peers are ATTACH and INSERT … SELECT into an empty
 target, and one INSERT … SELECT into an FTS5 table with the same columns and tokenizer. Each round begins with fresh
-files.
+files or databases. With `python -m tests.bench --postgres propagation` the peers are COPY, and INSERT … SELECT into a
+table with a GIN index.
 """
 
 import json
@@ -22,17 +23,18 @@ from pathlib import Path
 from statistics import median
 
 from crawler import surroundings
-from tests.bench import machine, site
+from tests.bench import ground, machine, plain_postgres, site
 from tests.bench.crawl import PYTHON, environment, folder, manage, options_of
 
 COPYING, INDEXING = 0.5, 0.8  # of the speed of the peer
 TARGETS = ("development", "primary", "backup")
 AT_ONCE = 250
 BEGAN = datetime(2026, 11, 1, 2, tzinfo=UTC)
-STEPS = (
-    "SELECT name, target, (julianday(finished_at) - julianday(started_at)) * 86400 FROM propagation_step "
-    "WHERE name IN ('load', 'index', 'verify')"
-)
+SECONDS = {
+    "SQLite": "(julianday(finished_at) - julianday(started_at)) * 86400",
+    "PostgreSQL": "extract(epoch FROM finished_at - started_at)::float",
+}
+STEPS = "SELECT name, target, {} FROM propagation_step WHERE name IN ('load', 'index', 'verify')"
 # What a target needs of a page, as plain SQL can make it of what a crawl has stored.
 COPY = (
     "INSERT INTO published_version (published_id, doc_id, doc_crawl_page_id, digest, url_key, crawl_page_url, host, "
@@ -119,14 +121,18 @@ def _store(excursion: object, found: list[tuple[str, bytes]]) -> None:
 def ours(var: Path) -> dict[tuple[str, str], float]:
     """Seconds of each step of each target."""
     manage(var, "propagate")
-    with closing(sqlite3.connect(var / "webcrawl.sqlite3")) as connection:
-        return {(name, target): seconds for name, target, seconds in connection.execute(STEPS)}
+    rows = ground.rows(var, "webcrawl", STEPS.format(SECONDS[_server()]))
+    return {(name, target): seconds for name, target, seconds in rows}
+
+
+def _server() -> str:
+    return "PostgreSQL" if ground.server() else "SQLite"
 
 
 def plain(var: Path, empty: Path) -> tuple[float, float]:
     """Seconds of the copy into an empty target, and of the index over it; under the settings of the product."""
     target = var / "plain.sqlite3"
-    shutil.copy(empty, target)
+    shutil.copy(empty / "primary.sqlite3", target)
     with closing(sqlite3.connect(target, isolation_level=None)) as connection:
         connection.executescript(
             "PRAGMA journal_mode=WAL; PRAGMA wal_autocheckpoint=2000; PRAGMA synchronous=FULL; "
@@ -134,6 +140,9 @@ def plain(var: Path, empty: Path) -> tuple[float, float]:
         )
         connection.execute("ATTACH ? AS source", [str(var / "webcrawl.sqlite3")])
         return _timed(connection, COPY), _timed(connection, INDEX)
+
+
+PEERS = {"SQLite": plain, "PostgreSQL": plain_postgres.plain}
 
 
 def _timed(connection: sqlite3.Connection, statements: Sequence[str]) -> float:
@@ -152,6 +161,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     surroundings.step_back()  # as a propagation does
     with folder() as work:
         template = work / "template"
+        ground.found(template)
         manage(template, "prepare")
         command = [PYTHON, "-m", "tests.bench.propagation", "--fill", str(options.pages)]
         subprocess.run(command, env=environment(template), check=True, cwd=machine.BASE)
@@ -162,9 +172,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def _round(work: Path, template: Path) -> dict[tuple[str, str], float]:
     var = work / "round"
-    shutil.copytree(template, var)
+    ground.copy(template, var)
     found = ours(var)
-    found[("load", "plain")], found[("index", "plain")] = plain(var, template / "primary.sqlite3")
+    found[("load", "plain")], found[("index", "plain")] = PEERS[_server()](var, template)
     shutil.rmtree(var)
     return found
 
@@ -183,7 +193,7 @@ def report(rounds: list[dict[tuple[str, str], float]], pages: int) -> None:
         rows.append((name, "all three", f"{took:.2f}", f"{3 * pages / took:,.0f}", f"{ratio:.2f} ×", kept))
     took = median(sum(one[("verify", target)] for target in TARGETS) for one in rounds)
     rows.append(("verifying", "all three", f"{took:.2f}", f"{3 * pages / took:,.0f}", "", ""))
-    title = f"First propagation: {pages} pages of about 25 KB, {len(rounds)} rounds, medians"
+    title = f"First propagation on {_server()}: {pages} pages of about 25 KB, {len(rounds)} rounds, medians"
     machine.table(title, ("what", "where", "seconds", "pages/s", "of the peer's speed", "budget"), rows)
 
 

@@ -16,7 +16,7 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from tests.bench import machine
+from tests.bench import ground, machine
 from tests.bench.crawl import environment, fill, folder, house, manage, nginx
 from tests.bench.manuals import MANUALS, Manual, Question, questions
 
@@ -37,8 +37,7 @@ def build(manual: Manual, var: Path, work: Path) -> None:
 
 
 def rows(var: Path) -> list[tuple[int, str, str, str]]:
-    with sqlite3.connect(f"file:{var}/primary.sqlite3?mode=ro", uri=True) as base:
-        return base.execute("SELECT published_id, crawl_page_url, title_str, text FROM published_version").fetchall()
+    return ground.rows(var, "primary", "SELECT published_id, crawl_page_url, title_str, text FROM published_version")
 
 
 def ours(var: Path) -> Ask:

@@ -7,7 +7,6 @@ folder, as hard as it may: the workers of the Procfile run at --nice 15.
 """
 
 import signal
-import sqlite3
 import subprocess
 import time
 from argparse import Namespace
@@ -18,7 +17,7 @@ from pathlib import Path
 import requests
 from honcho.environ import parse_procfile
 
-from tests.bench import machine, site
+from tests.bench import ground, machine, site
 from tests.bench.crawl import (
     BASE,
     CRAWL,
@@ -110,10 +109,7 @@ def crawling(var: Path, documents: list[int], nice: int) -> Iterator[tuple[int, 
 
 def newest_run(var: Path) -> int:
     """The newest one that has stored something; 0 before."""
-    with sqlite3.connect(f"file:{var}/webcrawl.sqlite3?mode=ro", uri=True, timeout=30) as connection:
-        found = connection.execute("SELECT MAX(run_id) FROM excursion WHERE crawled > 0").fetchone()[0]
-    connection.close()
-    return int(found or 0)
+    return int(ground.rows(var, "webcrawl", "SELECT MAX(run_id) FROM excursion WHERE crawled > 0")[0][0] or 0)
 
 
 def measured(visitor: Visitor, var: Path, documents: list[int], options: Namespace) -> tuple[Times, Times]:

@@ -3,7 +3,6 @@
 A prepared folder says by a note in it where its templates are, so that whoever copies the folder copies the house.
 """
 
-import json
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -11,9 +10,8 @@ from typing import Any
 from tests.flow.house import House
 from tests.postgres import NAMES, Server
 
-_NOTE = "templates.json"
+_NOTE = "templates"
 _numbers = count(1)
-_servers: dict[str, Server] = {}
 
 
 class Elsewhere(House):
@@ -42,12 +40,13 @@ def prepare(folder: Path, server: Server) -> Path:
     house = House(folder)
     house.env |= {f"CLEARINGHOUSE_{key}": server.url(f"like_{name}") for key, name in NAMES.items()}
     house.manage("prepare")
-    (folder / _NOTE).write_text(json.dumps(str(server.folder)))
-    _servers[str(server.folder)] = server
+    (folder / _NOTE).write_text(str(server.folder))
     return folder
 
 
 def moved_in(folder: Path) -> House:
     """The house of a copied folder: with files, or with copies of the templates it names."""
     note = folder / _NOTE
-    return Elsewhere(folder, _servers[json.loads(note.read_text())], next(_numbers)) if note.exists() else House(folder)
+    if not note.exists():
+        return House(folder)
+    return Elsewhere(folder, Server.at(Path(note.read_text())), next(_numbers))
