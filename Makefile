@@ -20,8 +20,8 @@ test: $(VENV)/.installed-test ## all tests, in three lanes (many of them wait), 
 	@.ci/test-packages
 	@$(BIN)/python -m tests.suite $(LANES) $(ARGS)
 
-test-postgres: $(VENV)/.installed-test ## the tests that use a database, all four on a throw-away PostgreSQL; ARGS="--short" for a minute of it
-	@$(BIN)/python -m tests.on_postgres $(ARGS)
+test-postgres: $(VENV)/.installed-test ## the tests that use a database, all four on a throw-away PostgreSQL; ARGS="--short" for half a minute of it
+	@$(BIN)/python -m tests.on_postgres $(LANES) $(ARGS)
 
 lint: $(VENV)/.installed-test ## ruff, and mypy on the rooms of pure decisions
 	@$(BIN)/ruff check .

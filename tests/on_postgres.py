@@ -1,4 +1,4 @@
-"""python -m tests.on_postgres [--short] [PYTEST ARGUMENTS]: the tests with all four databases on a real PostgreSQL.
+"""python -m tests.on_postgres LANES [--short] [PYTEST ARGUMENTS]: the tests with all four databases on a real PostgreSQL.
 
 Starts a throw-away cluster, names four databases of it as CLEARINGHOUSE_DB…, and runs pytest with this module as a
 plugin. Without arguments it runs every folder in which tests use the databases of their own process; --short runs a
@@ -39,7 +39,7 @@ _OWNERS = (
 )
 
 
-def main(arguments: list[str]) -> int:
+def main(lanes: str, arguments: list[str]) -> int:
     folder = postgres.programs()
     if folder is None:
         print("PostgreSQL is not installed: nothing was run", file=sys.stderr)
@@ -51,7 +51,7 @@ def main(arguments: list[str]) -> int:
     server, begun = postgres.Server(folder), time.monotonic()
     try:
         os.environ.update({f"CLEARINGHOUSE_{key}": server.url(name) + _PATIENT for key, name in postgres.NAMES.items()})
-        code = suite.run(chosen, ["-p", "tests.on_postgres"])
+        code = suite.main(lanes, chosen, ["-p", "tests.on_postgres"])
     finally:
         server.stop()
     print(f"All four databases on PostgreSQL, {time.monotonic() - begun:.0f} s")
@@ -118,4 +118,4 @@ def _again(name: str, table: str, column: str) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main(sys.argv[1], sys.argv[2:]))

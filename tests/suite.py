@@ -21,13 +21,13 @@ NOTE = "CLEARINGHOUSE_TEST_FAILED"  # the file into which a session writes what 
 SOME_FAILED = int(pytest.ExitCode.TESTS_FAILED)
 
 
-def main(lanes: str, arguments: list[str]) -> int:
+def main(lanes: str, arguments: list[str], always: Sequence[str] = ()) -> int:
     from tests.postgres import quick_folder  # here, because a session loads this module as a plugin, before the others
 
     with tempfile.TemporaryDirectory(prefix="s-", dir=quick_folder()) as folder:
         Path(folder).chmod(0o755)  # some tests start servers as somebody who has no rights
         os.environ["TMPDIR"] = folder
-        return run(["-n", lanes, *LANES, *arguments])
+        return run(["-n", lanes, *LANES, *arguments], always)
 
 
 def run(arguments: list[str], always: Sequence[str] = ()) -> int:
