@@ -1,4 +1,4 @@
-"""python -m tests.on_postgres LANES [--short] [PYTEST ARGUMENTS]: the tests with all four databases on a real PostgreSQL.
+"""python -m tests.on_postgres LANES [--short] [PYTEST ARGUMENTS]: the tests, all four databases on a real PostgreSQL.
 
 Starts a throw-away cluster, names four databases of it as CLEARINGHOUSE_DB…, and runs pytest with this module as a
 plugin. Without arguments it runs every folder in which tests use the databases of their own process; --short runs a
