@@ -1,6 +1,7 @@
 """Owns: the few statements that must be faster or more portable than the ORM's. Called by: results, message_queue.
 
 Many rows of one shape go through executemany: at 2,000 pages a second the ORM's objects would cost more than SQLite.
+PostgreSQL is sent one INSERT for them: it plans, and answers, each one that it gets.
 """
 
 from collections.abc import Iterator, Sequence
@@ -13,7 +14,8 @@ from django.db import DatabaseError, connections
 from clearinghouse.databases import WEBCRAWL
 
 CHUNK = 500
-SQL_SERVER = "microsoft"  # as Django calls it
+SQL_SERVER, POSTGRES = "microsoft", "postgresql"  # as Django calls them
+_ROWS = 200  # of one INSERT
 
 
 class Batch:
@@ -81,10 +83,22 @@ def own_ids(alias: str, table: str) -> Iterator[None]:
                 cursor.execute(numbering(table, mine=False))
 
 
-def execute_many(statement: str, rows: Sequence[Sequence[Any]]) -> None:
-    if rows:
-        with connections[WEBCRAWL].cursor() as cursor:
-            cursor.executemany(statement, rows)
+def execute_many(statement: str, rows: Sequence[Sequence[Any]], alias: str = WEBCRAWL) -> None:
+    if not rows:
+        return
+    with connections[alias].cursor() as cursor:
+        if connections[alias].vendor == POSTGRES and statement.startswith("INSERT"):
+            for part in chunks(list(rows), _ROWS):
+                cursor.execute(of_several(statement, len(part)), [value for row in part for value in row])
+        else:
+            cursor.executemany(statement, list(rows))
+
+
+def of_several(statement: str, rows: int) -> str:
+    """An INSERT of one row as an INSERT of several. Pure."""
+    head, values, rest = statement.partition(" VALUES ")
+    marks, end, tail = rest.partition(")")
+    return head + values + ", ".join([marks + end] * rows) + tail
 
 
 def moment(value: datetime) -> Any:

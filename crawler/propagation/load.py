@@ -16,7 +16,7 @@ from clearinghouse.published.models import OPEN, LiveGeneration
 from clearinghouse.search import backends
 from clearinghouse.search.likeness import likeness
 
-from ..sql import insertion, own_ids
+from ..sql import execute_many, insertion, own_ids
 from . import merging
 from .collect import VARIANTS, Beat, Content, Pages, contents
 from .plan import Change, Held
@@ -280,9 +280,8 @@ def _insert(
     alias: str, table: str, columns: Sequence[str], rows: Sequence[Sequence[Any]], *, ids: bool = False
 ) -> None:
     if rows:
-        connection = connections[alias]
-        with own_ids(alias, table if ids else ""), connection.cursor() as cursor:
-            cursor.executemany(insertion(connection.vendor, table, columns), list(rows))
+        with own_ids(alias, table if ids else ""):
+            execute_many(insertion(connections[alias].vendor, table, columns), rows, alias)
 
 
 def _paced(items: Iterator[T]) -> Iterator[list[T]]:

@@ -38,6 +38,7 @@ _WORDS = " || ".join(
 )
 _INDEX = (
     *index._SETUP,
+    "SET default_toast_compression = lz4",
     "CREATE TABLE plain_index (published_id bigint PRIMARY KEY, words tsvector NOT NULL)",
     "CREATE INDEX plain_index_words ON plain_index USING gin (words)",
 )

@@ -7,6 +7,7 @@ here, in both directions. Called by: backends.backend().
 from collections.abc import Sequence
 from typing import Any
 
+from clearinghouse.postgres_columns import compression
 from clearinghouse.search.query import Groups, Query, Term
 from clearinghouse.search.words import words_of
 
@@ -24,6 +25,10 @@ _SETUP = (
     "CREATE TEXT SEARCH CONFIGURATION clearinghouse_english (COPY = english)",
     "ALTER TEXT SEARCH CONFIGURATION clearinghouse_english ALTER MAPPING REPLACE english_stem WITH clearinghouse_stem",
 )
+_TABLE = (
+    "CREATE TABLE IF NOT EXISTS published_index "
+    "(published_id bigint PRIMARY KEY, words tsvector NOT NULL, cut boolean NOT NULL DEFAULT false)"
+)
 
 
 class PostgresIndex(Backend):
@@ -35,10 +40,10 @@ class PostgresIndex(Backend):
             if cursor.fetchone() is None:
                 for statement in _SETUP:
                     cursor.execute(statement)
-            cursor.execute(
-                "CREATE TABLE IF NOT EXISTS published_index "
-                "(published_id bigint PRIMARY KEY, words tsvector NOT NULL, cut boolean NOT NULL DEFAULT false)"
-            )
+            if not self.exists():
+                cursor.execute(_TABLE)
+                for statement in compression(self.connection, "published_index", "words"):
+                    cursor.execute(statement)
             cursor.execute("CREATE INDEX IF NOT EXISTS published_index_words ON published_index USING gin (words)")
 
     def exists(self) -> bool:

@@ -1,0 +1,12 @@
+"""Rows of one shape as PostgreSQL is sent them: one statement, whatever stands behind the values."""
+
+import pytest
+
+from crawler.sql import insertion, of_several
+
+
+@pytest.mark.parametrize(("ignore", "tail"), [(False, ""), (True, " ON CONFLICT DO NOTHING")])
+def test_an_insert_of_several_rows_has_the_marks_of_each(ignore: bool, tail: str) -> None:
+    one = insertion("postgresql", "page_body", ("digest", "content"), ignore=ignore)
+    assert of_several(one, 1) == one
+    assert of_several(one, 3) == f"INSERT INTO page_body (digest, content) VALUES {', '.join(['(%s, %s)'] * 3)}{tail}"
