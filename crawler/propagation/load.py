@@ -168,6 +168,8 @@ def index(alias: str, generation: int, beat: Beat) -> int:
         if number % merging.EVERY == 0:
             merging.merge(alias, beat)
     merging.merge(alias, beat)
+    if missing:
+        backends.tidy(alias, len(missing))
     _settle(alias, beat)
     return len(missing)
 

@@ -26,7 +26,7 @@ from pathlib import Path
 import requests
 from lxml import etree, html
 
-from tests.bench import machine
+from tests.bench import ground, machine, postgres_peer
 from tests.bench.crawl import environment, folder, house
 from tests.bench.manuals import MANUALS
 from tests.bench.screens import web
@@ -191,6 +191,8 @@ def index_only() -> Ask:
 
 def bare_sql(var: Path) -> Ask:
     """The same tables and weights, filter and top 10, nothing else."""
+    if there := ground.server():
+        return postgres_peer.bare_sql(there.connect(ground.name_of(var, "primary")))
     from clearinghouse.databases import _MAPPED, _SQLITE_PRAGMAS
     from clearinghouse.search.backends.base import WEIGHTS
 
@@ -257,7 +259,8 @@ def report(asked: dict[str, list[str]], found: dict[str, dict[str, list[float]]]
         ratio = machine.percentile(index[kind], 0.95) / machine.percentile(sql[kind], 0.95)
         by_sql = f"{ratio:.2f} × {machine.kept(ratio <= BY_SQL)}"
         rows.append((kind, *cells, f"≤ {most:.0f} ms {machine.kept(p95 <= most)}", by_sql))
-    machine.table(f"Search: {pages} pages, {len(asked['one word'])} words", heads, rows)
+    where = "PostgreSQL" if ground.server() else "SQLite"
+    machine.table(f"Search on {where}: {pages} pages, {len(asked['one word'])} words", heads, rows)
 
 
 def main() -> None:
@@ -306,9 +309,7 @@ def peers(pages: Sequence[tuple[str, str]], work: Path) -> Iterator[tuple[str, A
     yield "bare FTS5", bare_fts5(pages, work)
     if importlib.util.find_spec("tantivy"):
         yield "tantivy", tantivy(pages)
-    from tests.bench.postgres_peer import postgres
-
-    yield from postgres(pages)
+    yield from postgres_peer.postgres(pages)
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from clearinghouse.published.models import LiveGeneration, PublishedInterval
 from clearinghouse.published.types import PDF
 from clearinghouse.search import backends, engine, kept, query
-from clearinghouse.search.backends import sqlite
+from clearinghouse.search.backends import backend, common_words
 from clearinghouse.search.engine import Narrow
 
 from .library import publish
@@ -297,9 +297,9 @@ def test_of_a_word_that_most_pages_have_those_that_name_it_come_first_and_all_ar
     crowd = [{"title": f"Page {n}", "text": "of a ward", "url": f"http://a.org/{n}"} for n in range(9)]
     publish("primary", [*crowd, {"title": "The ward", "text": "of a ward", "url": "http://b.org/x"}])
     slowly = found(asked)
-    monkeypatch.setattr(sqlite, "COMMON", 0)
-    monkeypatch.setattr(sqlite, "FEW", 1)
-    monkeypatch.setattr(sqlite, "ENOUGH", 1)
+    monkeypatch.setattr(common_words, "COMMON", 0)
+    monkeypatch.setattr(common_words, "FEW", 1)
+    monkeypatch.setattr(common_words, "ENOUGH", 1)
     kept.forget("primary")
     quickly = found(asked)
     assert quickly.hits[0].title == slowly.hits[0].title == "The ward"
@@ -311,28 +311,27 @@ def test_of_a_common_word_that_no_page_names_the_best_come_first_and_only_this_g
     crowd = [{"title": f"Page {n}", "text": "of a ward and more", "url": f"http://a.org/{n}"} for n in range(9)]
     publish("primary", [*crowd, {"title": "Last", "text": "ward ward ward", "url": "http://b.org/x"}])
     publish("primary", [{"title": "Next", "text": "ward ward", "url": "http://c.org/x"}], generation=2)
-    monkeypatch.setattr(sqlite, "COMMON", 0)
-    monkeypatch.setattr(sqlite, "SCORED", 2)
+    monkeypatch.setattr(common_words, "COMMON", 0)
+    monkeypatch.setattr(common_words, "SCORED", 2)
     kept.forget("primary")
     results = engine.search("ward", alias="primary", generation=1)
     assert results.hits[0].title == "Last" and results.total == 10
     assert "Next" not in {hit.title for hit in results.hits}
 
 
-@pytest.mark.sqlite
 def test_of_those_that_only_mention_a_common_word_the_newest_come_behind_those_that_name_it(db, monkeypatch):
     often = [{"title": f"Page {n}", "text": "ward ward of it", "url": f"http://a{n}.org/x"} for n in range(4)]
     named = [{"title": "The ward", "text": "of it", "url": "http://b.org/x"}]
     publish("primary", [*named, *often, {"title": "Newest", "text": "ward ward ward", "url": "http://c.org/x"}])
     for name, value in (("COMMON", 0), ("FEW", 1), ("NEWEST", 1)):
-        monkeypatch.setattr(sqlite, name, value)
-    matches = sqlite.SqliteIndex("primary").matches(query.parse("ward"))
+        monkeypatch.setattr(common_words, name, value)
+    matches = backend("primary").matches(query.parse("ward"))
     best = engine.search("ward", alias="primary").hits
     assert len(matches.best) == 2 and len(matches.others) == 6
     assert [hit.title for hit in best[:2]] == ["The ward", "Newest"] and len(best) == 6
 
 
 def test_pages_taken_out_between_two_looks_at_a_common_word_are_no_error(library, monkeypatch):
-    monkeypatch.setattr(sqlite, "COMMON", 0)
-    monkeypatch.setattr(sqlite.SqliteIndex, "_ids", lambda *_: [10**6, 10**6 + 1])
+    monkeypatch.setattr(common_words, "COMMON", 0)
+    monkeypatch.setattr(type(backend("primary")), "_ids", lambda *_: [10**6, 10**6 + 1])
     assert titles("nobodyeversaidthis") == []

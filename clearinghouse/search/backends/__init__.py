@@ -45,6 +45,11 @@ def describe(alias: str, pages: Sequence[Described]) -> None:
     backend(alias).describe(pages)
 
 
+def tidy(alias: str, added: int) -> None:
+    """After so many pages were added, so that the next search finds them quickly."""
+    backend(alias).tidy(added)
+
+
 def remove(alias: str, published_ids: list[int]) -> None:
     """Takes these pages out of the index; call it while their rows are still there."""
     backend(alias).remove(published_ids)

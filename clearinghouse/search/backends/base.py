@@ -104,6 +104,10 @@ class Backend(ABC):
         """Whether what was added can be found already; false only where the server indexes on its own time."""
         return True
 
+    def tidy(self, added: int) -> None:
+        """After so many pages were added: what the server would do for quick answers by itself, only later."""
+        return
+
     @abstractmethod
     def _ensure(self) -> None: ...
 

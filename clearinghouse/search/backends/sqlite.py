@@ -6,25 +6,24 @@ backends.backend().
 
 import json
 from collections.abc import Sequence
-from operator import itemgetter
 from typing import Any
 
 from clearinghouse.search.query import Groups, Query, Term
 from clearinghouse.search.words import for_index
 
-from .base import COLUMNS, WEIGHTS, Backend, Matches, marks
+from .base import COLUMNS, WEIGHTS, marks
+from .common_words import ByName
 
 TOKENIZER = "porter unicode61 remove_diacritics 2"
-COMMON, ENOUGH = 1500, 60  # pages with a word; of them, pages that name it (as many as are ranked)
-FEW, NEWEST = 10, 3000  # pages that name it (a page of results); of those that only mention it, how many are scored
-SCORED = 1000  # of the pages with a common word
 _NAMES = ", ".join(COLUMNS)
 _NAMED = "title_str headings anchors"
 _FOLDED = ", ".join(f"for_index({name})" for name in COLUMNS)
 _SCORE = f"-bm25(published_index, {', '.join(str(weight) for weight in WEIGHTS)})"
 
 
-class SqliteIndex(Backend):
+class SqliteIndex(ByName):
+    """A score takes FTS5 twenty times as long as finding the page, and walking all through Python as long again."""
+
     def _ensure(self) -> None:
         self._execute(
             f"CREATE VIRTUAL TABLE IF NOT EXISTS published_index USING fts5({_NAMES}, "
@@ -66,32 +65,15 @@ class SqliteIndex(Backend):
         )
         return [row[0] for row in rows]
 
-    def matches(self, query: Query) -> Matches:
-        """Of words that very many pages have, only the best pages carry a score: a score takes FTS5 twenty times as
-        long as finding the page, and walking all of them through Python as long again."""
-        if query.choices or not query.groups:
-            return super().matches(query)
-        wanted = _all(query.groups)
-        everyone = self._ids(wanted)
-        if len(everyone) <= COMMON:
-            return super().matches(query)
-        best = self._scored(f"{{{_NAMED}}} : ({wanted})")
-        if len(best) < FEW:
-            best = self._scored(wanted)
-        elif len(best) < ENOUGH:
-            # The first page of results is full of pages that name it; who only mentions it comes behind them.
-            newest = self._scored(wanted, everyone[-NEWEST:][0])
-            best = sorted((dict(newest) | dict(best)).items(), key=itemgetter(1), reverse=True)
-        return Matches(best, everyone)
-
-    def _ids(self, wanted: str) -> list[int]:
-        """Of all versions that match, in order; as one text, for which Python needs a third of the time."""
+    def _ids(self, query: Query) -> list[int]:
         sql = "SELECT GROUP_CONCAT(rowid) FROM published_index WHERE published_index MATCH %s"
-        return list(json.loads(f"[{self._rows(sql, [wanted])[0][0] or ''}]"))
+        return list(json.loads(f"[{self._rows(sql, [_all(query.groups)])[0][0] or ''}]"))
 
-    def _scored(self, wanted: str, since: int = 0) -> list[tuple[int, float]]:
+    def _scored(self, query: Query, most: int, *, named: bool = False, since: int = 0) -> list[tuple[int, float]]:
+        wanted = _all(query.groups)
         sql = f"SELECT rowid, {_SCORE} AS score FROM published_index WHERE published_index MATCH %s AND rowid >= %s "  # noqa: S608
-        return self._rows(f"{sql} ORDER BY score DESC, rowid LIMIT {SCORED}", [wanted, since])
+        values = [f"{{{_NAMED}}} : ({wanted})" if named else wanted, since]
+        return self._rows(f"{sql} ORDER BY score DESC, rowid LIMIT %s", [*values, most])
 
     def _match(self, query: Query) -> tuple[str, str, str, str, list[Any]]:
         condition, values = "published_index MATCH %s", [_all(query.groups)]

@@ -1,0 +1,44 @@
+"""Owns: which pages with a word that very many pages have carry a score: a score for each would take longer than
+anybody waits.
+
+Does not: hold SQL. Called by: the adapters of servers that find pages much faster than they score them.
+"""
+
+from abc import abstractmethod
+from operator import itemgetter
+
+from clearinghouse.search.query import Query
+
+from .base import Backend, Matches
+
+COMMON, ENOUGH = 1500, 60  # pages with a word; of them, pages that name it (as many as are ranked)
+FEW, NEWEST = 10, 3000  # pages that name it (a page of results); of those that only mention it, how many are scored
+SCORED = 1000  # of the pages with a common word
+
+
+class ByName(Backend):
+    """Scores those that name a common word in title, headings or anchors; where they are few, the newest of the others
+    as well; where nearly none does, all."""
+
+    def matches(self, query: Query) -> Matches:
+        if query.choices or not query.groups:
+            return super().matches(query)
+        everyone = self._ids(query)
+        if len(everyone) <= COMMON:
+            return super().matches(query)
+        best = self._scored(query, SCORED, named=True)
+        if len(best) < FEW:
+            best = self._scored(query, SCORED)
+        elif len(best) < ENOUGH:
+            # The first page of results is full of pages that name it; who only mentions it comes behind them.
+            newest = self._scored(query, SCORED, since=everyone[-NEWEST:][0])
+            best = sorted((dict(newest) | dict(best)).items(), key=itemgetter(1), reverse=True)
+        return Matches(best, everyone)
+
+    @abstractmethod
+    def _ids(self, query: Query) -> list[int]:
+        """Of all versions that match, in order; as one value, for which Python needs a third of the time."""
+
+    @abstractmethod
+    def _scored(self, query: Query, most: int, *, named: bool = False, since: int = 0) -> list[tuple[int, float]]:
+        """The best of those that match, best first: of all, of those that name it, or of those since a version."""
