@@ -225,6 +225,15 @@ def test_htmx_gets_a_refusal_as_the_dialog_with_422(browser: Any, new: str, entr
 # ---- two people ----
 
 
+def test_a_form_that_is_sent_twice_saves_one_crawl_point(browser: Any, new: str, entries: dict[str, str]) -> None:
+    """A double press, the back button, a connection that broke after the answer was on its way (fault J3)."""
+    before = CrawlPoint.objects.count()
+    first, second = browser.post(new, entries), browser.post(new, entries)
+    assert (first.status_code, second.status_code) == (302, 422)
+    assert "already" in text_of(second)
+    assert CrawlPoint.objects.count() == before + 1
+
+
 def test_the_second_of_two_people_sees_both_versions_and_nothing_is_lost(
     browser: Any, document: Document, point: CrawlPoint
 ) -> None:

@@ -20,7 +20,7 @@ from pathlib import Path
 
 from tests.faults.house import BASE
 
-_ENTER = ("unshare", "--map-root-user", "--mount", "--net", "--fork", "--kill-child")
+ENTER = ("unshare", "--map-root-user", "--mount", "--net", "--fork", "--kill-child")
 _NAME_SERVER = ("127.0.0.1", 53)
 SERVFAIL, NXDOMAIN = 2, 3
 A, CNAME, AAAA = 1, 5, 28
@@ -32,12 +32,12 @@ Zone = Callable[[str, int, int], Reply]  # name, type asked for, how often it wa
 def possible() -> bool:
     if not shutil.which("unshare") or not shutil.which("ip"):
         return False
-    return subprocess.run([*_ENTER, "ip", "link", "set", "lo", "up"], capture_output=True).returncode == 0
+    return subprocess.run([*ENTER, "ip", "link", "set", "lo", "up"], capture_output=True).returncode == 0
 
 
 def run(module: str, *arguments: str, **environment: str) -> str:
     """What `python -m module` prints inside."""
-    command = [*_ENTER, sys.executable, "-m", module, *arguments]
+    command = [*ENTER, sys.executable, "-m", module, *arguments]
     settings = {"DJANGO_SETTINGS_MODULE": "clearinghouse.settings", "CLEARINGHOUSE_LOG_LEVEL": "ERROR"} | environment
     others = ("CLEARINGHOUSE_ALLOWED", "CLEARINGHOUSE_DB")  # what the tests around it are told
     kept = {name: value for name, value in os.environ.items() if not name.startswith(others)}

@@ -1,15 +1,20 @@
 """Downloads hold what the person may see, row for row, and nothing that a spreadsheet would run; runs compared."""
 
+import copy
 import csv
+import gc
 import io
 import json
+import tracemalloc
 from collections.abc import Callable
 from typing import Any
 
 import pytest
+from django.db.models.base import ModelState
 from django.test import Client
 from lxml import html
 
+from clearinghouse.digests import digest_of
 from clearinghouse.library.models import Document
 from crawler.models import LedgerEntry, Run
 
@@ -91,3 +96,36 @@ def test_two_runs_are_compared(
     assert signed_in(stranger).get(path).status_code == 404 and browser.post(path).status_code == 405
     chosen = browser.get(f"/crawls/{first.pk}/compare/?with={second.pk}")
     assert chosen["Location"] == path and browser.get(f"/crawls/{first.pk}/compare/?with=x").status_code == 404
+
+
+def test_a_long_export_takes_no_more_memory_than_a_short_one(signed_in: SignedIn, editor: Any, run: Run) -> None:
+    """A million rows go through a browser's hands without standing in ours (fault J7)."""
+    browser = signed_in(editor)
+
+    def weight() -> tuple[int, int]:
+        """Rows, and the most that was held while they were sent."""
+        answer = browser.get(f"/crawls/{run.pk}/export/urls.csv")
+        gc.collect()
+        tracemalloc.start()
+        rows = sum(part.count(b"\n") for part in answer.streaming_content)
+        most = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return rows, most
+
+    like = LedgerEntry.objects.filter(excursion__run=run, reason="outside_root").first()
+    assert like
+    add_rows(like, 1_000)
+    few, short = weight()
+    add_rows(like, 15_000)
+    many, long = weight()
+    assert many == few + 15_000
+    assert long < short + 5_000_000  # the rows themselves are four times as much
+
+
+def add_rows(like: LedgerEntry, count: int) -> None:
+    begin = LedgerEntry.objects.count()
+    copies = [copy.copy(like) for _ in range(count)]
+    for number, one in enumerate(copies, begin):
+        one.pk, one.url, one.url_key = None, f"{like.url}?{number}", digest_of(f"{like.url}?{number}")
+        one._state = ModelState()
+    LedgerEntry.objects.bulk_create(copies, batch_size=1000)
