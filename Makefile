@@ -46,7 +46,8 @@ hostile: $(VENV)/.installed-test ## hostile documents, answers, bombs and links;
 mutants: $(VENV)/.installed-test ## break one rule or defence at a time; a test must fail; ARGS="-k [guard] --part 1/2"
 	@$(BIN)/python -m tests.mutants $(ARGS)
 
-audit: $(VENV)/.installed ## known weaknesses of the dependencies, with pip-audit where it is installed; else it says NOT RUN
+audit: $(VENV)/.installed ## known weaknesses of the dependencies: by the floors we know, and with pip-audit where it is installed (else NOT RUN)
+	@$(BIN)/python -m clearinghouse.health.advisories
 	@.ci/audit $(BIN)/python
 
 clean: ## remove .venv and caches; the data in var/ stays

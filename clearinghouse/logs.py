@@ -18,7 +18,7 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udf
 
 _LOGINS = re.compile(r"(?<=://)[^/\s@]+@")
 _SECRETS = re.compile(
-    r"""(?i)((?:password|passwd|secret|token|api_?key|_pw\w*)["']?\s*[=:]\s*)("[^"]*"|'[^']*'|\S*[^\s,;)])"""
+    r"""(?i)((?:password|passwd|secret|token|api_?key|_pw\w{0,30})["']?\s*[=:]\s*)("[^"]*"|'[^']*'|\S*[^\s,;)])"""
 )
 _KEYS = re.compile(r"(?i)((?:bearer|basic|negotiate)\s+)[\w.~+/=-]{8,}")
 _about: ContextVar[dict[str, object] | None] = ContextVar("about", default=None)
@@ -42,6 +42,15 @@ def begin_about(**known: object) -> None:
 def known() -> dict[str, object]:
     """What the lines of this thread carry now."""
     return dict(_about.get() or {})
+
+
+class Brief(logging.Filter):
+    """What visitors cause at will (a forged host, too many fields) is one line: where our code noticed is no news."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        if record.name.startswith("django.security"):
+            record.exc_info = record.exc_text = None
+        return True
 
 
 class OneLine(logging.Formatter):

@@ -5,13 +5,15 @@ for whatever was lost. Called by: intake, services, the tick.
 """
 
 import logging
+from collections.abc import Iterator
 from typing import Any
 
 import django_rq
 from django.conf import settings
 from redis import Redis
-from redis.exceptions import RedisError
-from rq import Worker
+from redis.exceptions import RedisError, ResponseError
+from rq import Queue, Worker
+from rq.exceptions import DeserializationError
 from rq.job import Job
 from rq.worker import WorkerStatus
 
@@ -31,6 +33,9 @@ TRUSTED = {
     "crawler.jobs.diagnose", "crawler.jobs.tell", "crawler.jobs.count_words",
     "crawler.jobs.prune",
 }  # fmt: skip
+
+# What RQ raises on entries it did not write itself.
+UNREADABLE = (DeserializationError, ValueError, TypeError, LookupError, AttributeError, AssertionError, ArithmeticError)
 
 log = logging.getLogger(__name__)
 
@@ -85,7 +90,7 @@ def idle_workers(queue: str) -> int:
     """How many workers wait for a ring of this queue; 0 when Redis cannot be asked."""
     try:
         target = django_rq.get_queue(queue, connection=_redis())
-        return sum(worker.get_state() == WorkerStatus.IDLE for worker in Worker.all(queue=target))
+        return sum(worker.get_state() == WorkerStatus.IDLE for worker in _workers(target.connection, target))
     except (RedisError, OSError):
         return 0
 
@@ -97,6 +102,22 @@ def reachable() -> bool:
         return False
 
 
+def _workers(connection: Redis, queue: Queue | None = None) -> Iterator[Worker]:
+    """Those whose entries can be read: one that somebody else wrote must not break a screen, or the tick."""
+    try:
+        keys = Worker.all_keys(connection=connection, queue=queue)
+    except UNREADABLE:
+        return
+    for key in keys:
+        try:
+            worker = Worker.find_by_key(key, connection=connection)
+        except (*UNREADABLE, ResponseError) as error:
+            log.debug("An entry of a worker in Redis cannot be read: %r", error)
+            continue
+        if worker is not None:
+            yield worker
+
+
 def _state(worker: Worker) -> str:
     """RQ gives its own enumeration, or the text that stands in Redis."""
     state = worker.get_state()
@@ -106,11 +127,10 @@ def _state(worker: Worker) -> str:
 def workers() -> list[dict[str, Any]]:
     """The RQ workers Redis knows; none when it cannot be asked."""
     try:
-        found = Worker.all(connection=_redis())
         return [
             {"name": one.name, "state": _state(one), "queues": one.queue_names(),
              "started_at": one.birth_date, "seen_at": one.last_heartbeat}
-            for one in found
+            for one in _workers(_redis())
         ]  # fmt: skip
     except (RedisError, OSError):
         return []

@@ -229,8 +229,13 @@ LOGGING = {
         },
         "json": {"()": "clearinghouse.logs.OneObject"},
     },
+    "filters": {"brief": {"()": "clearinghouse.logs.Brief"}},
     "handlers": {
-        "stderr": {"class": "logging.StreamHandler", "formatter": _FORMATS[env.text("LOG_FORMAT").lower()]},
+        "stderr": {
+            "class": "logging.StreamHandler",
+            "formatter": _FORMATS[env.text("LOG_FORMAT").lower()],
+            "filters": ["brief"],
+        },
         "faults": {"class": "crawler.faults.Keeper", "level": "ERROR"},
     },
     "root": {"handlers": ["stderr", "faults"], "level": env.text("LOG_LEVEL").upper()},

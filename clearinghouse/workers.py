@@ -25,13 +25,11 @@ from rq.serializers import JSONSerializer
 
 from .adoption.checks import unusable_files
 from .databases import DEFAULT, WEBCRAWL
-from .queues import TRUSTED, TrustedJob
+from .queues import TRUSTED, UNREADABLE, TrustedJob
 
 PR_SET_PDEATHSIG = 1
 PATIENCE_SECONDS = 30.0
 LOOK_SECONDS = 5  # how often a worker with a job tells Redis that it lives
-# What RQ raises on entries it did not write itself.
-UNREADABLE = (DeserializationError, ValueError, TypeError, LookupError, AttributeError, AssertionError, ArithmeticError)
 REFUSING = (OutOfMemoryError, ReadOnlyError)
 
 log = logging.getLogger(__name__)

@@ -10,7 +10,7 @@ from typing import Any
 
 from clearinghouse.addresses import MAX_LENGTH, Address, Refusal
 from clearinghouse.addresses.parse import has_userinfo, parse
-from clearinghouse.addresses.patterns import can_match, compile_exclude
+from clearinghouse.addresses.patterns import WEIGHT_AT_MOST, can_match, compile_exclude, weight
 from clearinghouse.addresses.roots import begins_with, canonical_root, folder_of
 
 from .models import AuthType
@@ -21,6 +21,7 @@ MAX_PAGES = 2_147_483_647
 APPEND_LENGTH = 50
 LOGIN_LENGTH = 255
 PASSWORD_BYTES = 320
+TOO_HEAVY = "With it the regular expressions of this document are too large together: use shorter ones, or a *"
 TYPE_NAMES = {
     AuthType.BASIC: "Basic authentication",
     AuthType.DIGEST: "Digest authentication",
@@ -100,6 +101,8 @@ def check_point(entries: Mapping[str, Any], around: Around) -> dict[str, Any]:
     if lines is not None:
         _check_lines(numbered_lines(lines), clean, found)
         clean["excludes"] = exclude_lines(lines)
+        if _too_heavy(clean["excludes"], around.excludes):
+            found.add("excludes", TOO_HEAVY)
     else:
         _check_lines(numbered_lines(around.excludes), clean, found)
     if found.errors:
@@ -117,6 +120,8 @@ def check_preview(entries: Mapping[str, Any]) -> None:
     _depth(entries.get("depth"), found)
     _max_pages(entries.get("max_pages"), found)
     _check_lines(numbered_lines(entries.get("excludes") or ""), clean, found)
+    if _too_heavy(exclude_lines(entries.get("excludes") or "")):
+        found.add("excludes", TOO_HEAVY)
     if found.errors:
         raise Invalid(found.errors, found.fixes)
 
@@ -131,6 +136,8 @@ def check_exclude(pattern: str, points: Sequence[Neighbour], existing: Sequence[
         found.add("pattern", message)
     elif text in existing:
         found.add("pattern", "This exclude URL is already in the list")
+    elif _too_heavy([*existing, text], existing):
+        found.add("pattern", TOO_HEAVY)
     else:
         for point in points:
             if point.active and _excludes_point(text, point.url, point.root):
@@ -338,6 +345,12 @@ def _pattern_message(line: str, what: str = "This") -> str:
     if line.startswith("regex:"):
         return f"{what} is {compiled.detail}"
     return f'{what} is not an address: "{line}"'
+
+
+def _too_heavy(lines: Sequence[str], before: Sequence[str] = ()) -> bool:
+    """What an adopted document has already may stay; more of it may not come."""
+    now = weight(lines)
+    return now > WEIGHT_AT_MOST and now > weight(before)
 
 
 def _excludes_all(line: str, root: str) -> bool:

@@ -222,8 +222,8 @@ def plan_excludes(document: Document, text: str) -> Plan:
             if pattern in here or pattern in seen:
                 lines.append(Planned(number, UNCHANGED, pattern))
                 continue
+            lines.append(Planned(number, ADD, checks.check_exclude(pattern, points, [*here, *seen])))
             seen.add(pattern)
-            lines.append(Planned(number, ADD, checks.check_exclude(pattern, points, [])))
         except Invalid as wrong:
             lines.append(Planned(number, ERROR, pattern, str(wrong)))
     return Plan(lines, ignored)

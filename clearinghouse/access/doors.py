@@ -15,6 +15,7 @@ from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.debug import sensitive_variables
 
 from . import proxies
+from .households import household
 from .models import FailedSignIn
 
 ATTEMPTS = 5
@@ -24,7 +25,7 @@ WINDOW = timedelta(minutes=15)
 @sensitive_variables("password")
 def try_sign_in(request: HttpRequest, name: str, password: str) -> Any | None:
     """The user, or None for wrong password, unknown or inactive account, or too many attempts, all in similar time."""
-    key = _key(name, address_of(request))
+    key = _key(name, household(address_of(request)))
     attempt = _note(key)
     throttled = FailedSignIn.objects.filter(key=key).count() > ATTEMPTS
     user = authenticate(request, username=name, password=password)  # also when throttled: equal time

@@ -7,8 +7,10 @@ Does not: know a request. Called by: the public search.
 
 import math
 from collections import OrderedDict
-from ipaddress import IPv6Address, ip_address
+from ipaddress import ip_address
 from threading import Lock
+
+from clearinghouse.access.households import household
 
 MOST_ADDRESSES = 20_000
 
@@ -23,7 +25,7 @@ class Buckets:
 
     def wait(self, address: str, size: int, now: float, *, drops: float = 1.0) -> int:
         """0: go on. Else the seconds after which a further search is answered."""
-        key = _key(address)
+        key = household(address)
         with self._lock:
             left, then = self._left.pop(key, (float(size), now))
             left = min(float(size), left + max(0.0, now - then) * size / 60)
@@ -35,16 +37,6 @@ class Buckets:
 
     def __len__(self) -> int:
         return len(self._left)
-
-
-def _key(address: str) -> str:
-    try:
-        read = ip_address(address)
-    except ValueError:
-        return address[:64]
-    if isinstance(read, IPv6Address) and read.ipv4_mapped is None:
-        return str(int(read) >> 64)
-    return str(read)
 
 
 def is_this_machine(address: str) -> bool:

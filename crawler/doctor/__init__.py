@@ -23,6 +23,7 @@ _EXAMINATIONS: tuple[tuple[str, Callable[[], Iterator[Line]], str], ...] = (
     ("Clock", house.clocks, WEBCRAWL),
     ("Targets", house.targets, WEBCRAWL),
     ("Error log", house.faults, WEBCRAWL),
+    ("Libraries", house.versions, ""),
     ("Passwords of sites", keys.passwords, DEFAULT),
     ("State folder", keys.files, ""),
 )

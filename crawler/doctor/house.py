@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from clearinghouse import env
 from clearinghouse.databases import TARGETS, WEBCRAWL
-from clearinghouse.health import look
+from clearinghouse.health import advisories, look
 from clearinghouse.published.models import PublicSwitch
 from clearinghouse.search.serving import live_generation, public_target
 
@@ -91,6 +91,20 @@ def _public(serving: str) -> Iterator[Line]:
     if row is not None and row.trouble:
         say = f"the load balancer did not follow: {row.trouble.strip().splitlines()[-1][:200]}"
         yield Line("Public", TROUBLE, say, "check CLEARINGHOUSE_SWITCH_COMMAND and CLEARINGHOUSE_SWITCH_URL")
+
+
+def versions() -> Iterator[Line]:
+    """What this version of the product knows to be weak; the newest is known by make audit."""
+    old = advisories.weak(advisories.installed())
+    if old:
+        yield Line("Libraries", TROUBLE, "; ".join(old), "run make install: it takes those of constraints.txt")
+    else:
+        yield Line("Libraries", OK, f"none of the {len(advisories.LIBRARIES)} with a known floor is below it")
+    if weak := advisories.weak_python(advisories.running()):
+        do = "install a newer Python 3.11, unless your distribution says that it mended these"
+        yield Line("Python", WARNING, "; ".join(weak), do)
+    else:
+        yield Line("Python", OK, advisories.running())
 
 
 def faults() -> Iterator[Line]:

@@ -31,8 +31,8 @@ def identify(address: Address, owner: PointSettings) -> Address:
 
 
 def wire_url(address: Address, append: str) -> str | Refusal:
-    """What goes over the wire: the address with the append text put literally behind it, on the same origin; a
-    refusal when both together are no address, or too long for one."""
+    """What goes over the wire: the address with the append text put literally behind it; a refusal when both together
+    are no address, too long for one, or an address that climbed elsewhere: rules and passwords belong to this one."""
     if not append:
         return address.href
     if append.startswith("?") and "?" in address.href:
@@ -40,8 +40,8 @@ def wire_url(address: Address, append: str) -> str | Refusal:
     result = parse(address.href + append)
     if isinstance(result, Refusal):
         return Refusal(result.reason, "with the append text")
-    if result.origin != address.origin:
-        return Refusal("bad_address", "the append text leads to another site")
+    if not result.href.startswith(address.href.partition("?")[0]):
+        return Refusal("bad_address", "the append text leads to another page")
     return result.href
 
 

@@ -1,5 +1,6 @@
 """What an exclude URL would keep out, before it is saved: stored pages, and addresses waiting in a running crawl."""
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,6 +18,7 @@ from .forms import opened_lines
 MOST = 50_000  # addresses that are looked at
 SHOWN = 20
 LINES = 20  # looked at in one go
+SECONDS = 3.0  # after which the addresses that are left are not looked at: somebody waits
 
 
 @dataclass(slots=True)
@@ -27,6 +29,11 @@ class Hits:
     stored: int = 0
     queued: int = 0
     examples: list[str] = field(default_factory=list)
+
+    def count(self, url: str, *, queued: bool) -> None:
+        self.queued, self.stored = self.queued + queued, self.stored + (not queued)
+        if len(self.examples) < SHOWN:
+            self.examples.append(url)
 
     @property
     def more(self) -> int:
@@ -52,25 +59,24 @@ def of_form(document: Document, point: CrawlPoint | None, entries: dict[str, Any
 
 def preview(doc_id: int, lines: Sequence[str]) -> Preview:
     """For each line that can be read; the others are the business of checks."""
+    read = {line: compile_exclude(line) for line in lines[:LINES]}
+    excludes = {line: exclude for line, exclude in read.items() if not isinstance(exclude, Refusal)}
+    found = {line: Hits(line, exclude.kind, _beginning(line, exclude.kind)) for line, exclude in excludes.items()}
     stored, queued = _stored(doc_id), _queued(doc_id)
-    found = []
-    for line in lines[:LINES]:
-        exclude = compile_exclude(line)
-        if isinstance(exclude, Refusal):
-            continue
-        hits = Hits(line, exclude.kind, suggested_url(line[:-1]) if exclude.kind == "begins with" else "")
-        for url in stored:
+    until, looked_at = time.monotonic() + SECONDS, 0
+    for url in (*stored, *queued):
+        if time.monotonic() > until:
+            break
+        for line, exclude in excludes.items():
             if exclude.matches(url):
-                hits.stored += 1
-                hits.examples.append(url)
-        for url in queued:
-            if exclude.matches(url):
-                hits.queued += 1
-                hits.examples.append(url)
-        hits.examples = hits.examples[:SHOWN]
-        found.append(hits)
-    looked_at, complete = len(stored) + len(queued), max(len(stored), len(queued)) < MOST
-    return Preview(found, looked_at, complete, max(len(lines) - LINES, 0))
+                found[line].count(url, queued=looked_at >= len(stored))
+        looked_at += 1
+    complete = looked_at == len(stored) + len(queued) and max(len(stored), len(queued)) < MOST
+    return Preview([*found.values()], looked_at, complete, max(len(lines) - LINES, 0))
+
+
+def _beginning(line: str, kind: str) -> str:
+    return suggested_url(line[:-1]) if kind == "begins with" else ""
 
 
 def _stored(doc_id: int) -> list[str]:

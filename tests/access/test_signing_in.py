@@ -9,6 +9,7 @@ import pytest
 from django.contrib.auth import get_user_model
 from django.test import Client
 
+from clearinghouse.access.households import household
 from clearinghouse.access.models import FailedSignIn
 from tests.people import PASSWORD
 
@@ -109,6 +110,31 @@ def test_200_attempts_from_one_address_lock_that_account_there_and_nothing_else(
     assert knock(client, "editor", PASSWORD).status_code == 422
     elsewhere = Client(REMOTE_ADDR="192.0.2.7")
     assert knock(elsewhere, "editor", PASSWORD).status_code == 302
+
+
+def test_the_addresses_of_one_household_have_five_attempts_together(editor: Any) -> None:
+    """Of the sixth version everybody has 2^64 of them."""
+    for number in range(5):
+        assert knock(Client(REMOTE_ADDR=f"2001:db8:1:2::{number:x}"), "editor", "wrong").status_code == 422
+    assert knock(Client(REMOTE_ADDR="2001:db8:1:2:ffff::9"), "editor", PASSWORD).status_code == 422
+    assert knock(Client(REMOTE_ADDR="2001:db8:1:3::1"), "editor", PASSWORD).status_code == 302
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("192.0.2.7", "192.0.2.7:4711", True),
+        ("192.0.2.7:1", "192.0.2.8:1", False),
+        ("2001:db8::1", "[2001:db8::2]:443", True),
+        ("2001:db8::1", "2001:db8:0:1::1", False),
+        ("::ffff:192.0.2.7", "192.0.2.7", True),
+        ("::ffff:192.0.2.7", "::ffff:192.0.2.8", False),
+        ("unknown", "other", False),
+        ("", "", True),
+    ],
+)
+def test_who_counts_as_one_visitor(one: str, other: str, same: bool) -> None:
+    assert (household(one) == household(other)) is same
 
 
 def test_a_success_forgets_the_failures_before_it(client: Client, editor: Any) -> None:

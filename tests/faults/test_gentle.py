@@ -13,7 +13,7 @@ from tests.faults import site as sites
 from tests.faults.house import BASE, House
 from tests.sites.misbehaving import Answer, Asked, Page, Site, page
 
-DOCUMENTS, POINTS = 3, 2
+DOCUMENTS, POINTS = 3, 7  # 21 crawl points on one site
 TAKES = 0.3  # seconds for each answer
 
 

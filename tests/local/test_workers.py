@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from redis import Redis
 
+from clearinghouse import queues
 from tests.flow.house import House
 
 QUEUE = "rq:queue:crawl"
@@ -76,3 +77,19 @@ def test_garbage_does_not_end_the_worker(house, redis):
     said = work(house)
     assert redis.llen(QUEUE) == 0, said
     assert redis.hget("rq:job:ours", "status") == b"finished"
+
+
+def test_an_entry_of_a_worker_that_nobody_can_read_breaks_no_screen(house, redis, settings):
+    """Whoever writes to Redis, be it an older RQ, takes no page of ours away, and does not stop the tick."""
+    name = "<script>alert(1)</script>"
+    for queue in ("", ":crawl"):
+        redis.sadd(f"rq:workers{queue}", f"rq:worker:{name}", "rq:worker:text", "no-key-at-all", "rq:worker:gone")
+    redis.hset(f"rq:worker:{name}", mapping={"birth": "yesterday", "last_heartbeat": "x", "state": name})
+    redis.set("rq:worker:text", "of another kind")
+    good = {"birth": "2026-11-19T10:00:00.000000Z", "last_heartbeat": "2026-11-19T10:00:00.000000Z", "queues": "crawl"}
+    for queue in ("", ":crawl"):
+        redis.sadd(f"rq:workers{queue}", "rq:worker:good")
+    redis.hset("rq:worker:good", mapping=good | {"state": "idle"})
+    settings.REDIS_URL = f"unix://{house.folder}/redis.sock"
+    assert [one["name"] for one in queues.workers()] == ["good"]
+    assert queues.idle_workers(queues.CRAWL) == 1

@@ -1,8 +1,10 @@
 """Reads the patches, each with the test that must notice it: catalogue.txt (the crawler and propagation), safety.txt.
 
-A name of safety.txt begins with its subject in brackets; the subject of the others follows from their file.
+A name of safety.txt begins with its subject in brackets; the subject of the others follows from their file. A mutant
+that takes away the defence against a threat of SECURITY.md ends with its number in brackets: [T14].
 """
 
+import re
 from pathlib import Path
 from typing import NamedTuple
 
@@ -19,6 +21,10 @@ class Mutant(NamedTuple):
         if self.name.startswith("["):
             return self.name[1:].partition("]")[0]
         return "propagation" if "/propagation/" in self.file else "crawler"
+
+    @property
+    def threats(self) -> list[str]:
+        return re.findall(r"\[(T\d+)\]", self.name)
 
 
 def read(name: str) -> list[Mutant]:

@@ -15,6 +15,7 @@ from tests.faults.house import House
 from tests.requirements import need
 from tests.security.doors import DOORS, arrivals, furnish
 from tests.sites.misbehaving import Site
+from tests.unit import vectors
 
 __all__ = ["bare", "canary", "site"]
 pytestmark = pytest.mark.django_db(databases="__all__")
@@ -35,6 +36,17 @@ def test_t1_every_door_leads_out_and_none_leads_in(name: str, site: Site, canary
         said = str(DOORS[name](f"http://{host}:{canary.port}", site))
         assert canary.visits == 0, (host, said)
         assert refused(name, said), (host, said)
+
+
+def test_t1_no_address_of_the_vectors_is_connected_to_by_any_door(bare: House, tmp_path: Path) -> None:
+    """In a network of its own, where all addresses are this machine: each tenth place at each door, all over all."""
+    need("namespaces", namespace.possible(), "no network namespaces can be made here (root, or user namespaces)")
+    vectors.folder("ssrf")
+    settings = {"CLEARINGHOUSE_VAR": str(bare.copy(tmp_path / "var").var), "CLEARINGHOUSE_ALLOWED_PORTS": "1-65535"}
+    found = json.loads(namespace.run("tests.security.every_address", "10", **settings))
+    assert (found["places"], found["doors"]) == (45 + 37, len(DOORS)) and found["opened"] >= 130
+    assert found["through"] >= 60, "a program without a guard gets nowhere either: the test proves nothing"
+    assert found["led_in"] == []
 
 
 def test_t2_no_door_leads_in_when_a_name_changes_its_mind(bare: House, tmp_path: Path) -> None:

@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 from django.db import connections
 
-from clearinghouse.databases import BACKUP, PRIMARY
+from clearinghouse.databases import BACKUP, DEFAULT, PRIMARY, TARGETS
+from clearinghouse.published.models import PublishedVersion
 from crawlpoints import services
 from tests.propagation.world import World, add_document, propagate
 
@@ -62,6 +63,9 @@ def test_t36_and_in_them_nothing_of_the_house(propagated: None, alias: str) -> N
 
 
 def test_t36_a_document_that_is_not_public_is_found_by_nobody(client: Any, propagated: None) -> None:
-    assert "one" in client.get("/search/?q=one").content.decode()
-    page = client.get("/search/?q=nobody+should+read").content.decode()
-    assert "draft.html" not in page and "Draft document" not in page
+    assert "quality.example.org/1.html" in client.get("/search/?q=one").content.decode()
+    for asked in ("q=nobody+should+read", "q=draft", "q=document:Draft", "q=nobody&document=2"):
+        page = client.get(f"/search/?{asked}").content.decode()
+        assert "draft.html" not in page and "Draft document" not in page, asked
+    drafts = PublishedVersion.objects.filter(url__endswith="/draft.html")
+    assert [alias for alias in TARGETS.values() if drafts.using(alias)] == [DEFAULT]

@@ -6,13 +6,14 @@ import json
 import logging
 import logging.config
 import re
+import time
 from collections.abc import Iterator
 
 import pytest
 from django.conf import settings
 from django.test import Client
 
-from clearinghouse.logs import OneObject, about, escaped
+from clearinghouse.logs import OneObject, about, escaped, without_secrets
 from crawler.models import LedgerEntry, Run
 from crawler.reading import Reader
 from tests.crawler.conftest import crawl, make_document
@@ -144,3 +145,26 @@ def test_an_answer_names_the_request_as_the_log_does(monkeypatch: pytest.MonkeyP
     monkeypatch.setenv("CLEARINGHOUSE_BEHIND_PROXY", "10.0.0.5")
     assert Client(REMOTE_ADDR="10.0.0.5").get("/healthz", headers=given)["X-Request-Id"] == "from-the-proxy-1"
     assert Client().get("/healthz", headers=given)["X-Request-Id"] != "from-the-proxy-1"
+
+
+@pytest.mark.parametrize("piece", ["_pw", "password=,", "password ", "://a", "bearer ", "token", "api_key' ", "_pw_ "])
+def test_no_line_takes_long_to_be_written(piece: str) -> None:
+    """An address that somebody asks for, or what a site says, is 64 KB of anything: 15 seconds, before."""
+    text = piece * (64_000 // len(piece))
+    began = time.process_time()
+    without_secrets(text)
+    assert time.process_time() - began < 0.5
+
+
+@pytest.mark.django_db(databases="__all__")
+def test_what_a_visitor_causes_at_will_is_one_line(log: io.StringIO, client: Client) -> None:
+    """A forged host name was 14 lines of our code, for each request."""
+    stderr = logging.getLogger().handlers[0]
+    assert isinstance(stderr, logging.StreamHandler)
+    before = stderr.setStream(log)
+    try:
+        assert client.get("/search/", headers={"Host": "evil.example"}).status_code == 400
+    finally:
+        stderr.setStream(before)
+    said = log.getvalue().splitlines()
+    assert len(said) == 1 and "evil.example" in said[0]
