@@ -44,7 +44,7 @@ def check_machine() -> None:
     if not env.text("REDIS_URL"):
         try:
             redis_server.binary()
-        except redis_server.RedisMissing as missing:
+        except redis_server.CannotServe as missing:
             raise CannotStart(str(missing)) from missing
 
 

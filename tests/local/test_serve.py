@@ -47,6 +47,9 @@ def test_it_starts_everything_refuses_a_second_one_with_the_same_data_and_one_ct
     other = House(house.folder).run("serve")  # other ports, same data
     assert (other.returncode, len(other.stderr.strip().splitlines())) == (1, 1)
     assert "already running" in other.stderr
+    redis = house.run("embedded_redis")
+    assert (redis.returncode, redis.stderr) == (1, f"It is already running with the data in {house.folder}.\n")
+    assert house.run("doctor", "--json").stdout.count('"Reachable') == 1, "the first one is still heard"
     for part in (
         "gunicorn",
         "rqworker control",
