@@ -59,6 +59,8 @@ def main() -> None:
         fill(disk / "rest", leaving=0)
         time.sleep(FULL_SECONDS)
         found = {"while_full": [before, asked(site)], "alive": crawl.poll() is None}
+        found["doctor"] = house.start("doctor").communicate(timeout=60)[0]
+        found["disk"] = str(disk)
         (disk / "rest").unlink()
         (disk / "ballast").unlink()
         printed, complained = crawl.communicate(timeout=60)
