@@ -98,10 +98,10 @@ def _of_processes(now: datetime) -> Iterator[Gauge]:
     oldest = living.aggregate(seen=Min("seen_at"))["seen"]
     if oldest:
         age = (now - oldest).total_seconds()
-        yield Gauge("instance_beat_age_seconds", "Age of the oldest beat of a process at work", age)
+        yield Gauge("instance_beat_age_seconds", "Age of the oldest beat of a process at work", max(0.0, age))
     mark = Mark.objects.filter(name="notices").first()
     if mark:
-        yield Gauge("tick_age_seconds", "Since the tick looked last", (now - mark.at).total_seconds())
+        yield Gauge("tick_age_seconds", "Since the tick looked last", max(0.0, (now - mark.at).total_seconds()))
 
 
 def _of_propagation() -> Iterator[Gauge]:

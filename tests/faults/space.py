@@ -51,6 +51,7 @@ def main() -> None:
     with serve(pages) as site:
         house: House = with_document(disk / "house", site.url("/m/"))
         house.databases["CLEARINGHOUSE_FREE_SPACE"] = str(LEAST_FREE)
+        house.databases["CLEARINGHOUSE_LOG_LEVEL"] = "WARNING"
         crawl = house.start("crawl", "--speed", "fast", "--json")
         until(lambda: asked(site) > 25)
         fill(disk / "ballast", leaving=LEAST_FREE * 500_000)
