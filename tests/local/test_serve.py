@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from clearinghouse.local import serve as local_serve
 from tests.flow.house import BASE, House, until
 
 READY = "Ctrl-C stops everything"
@@ -34,6 +35,12 @@ def press_ctrl_c(process: subprocess.Popen) -> None:
 
 def wait_for_nothing(house: House) -> None:
     until(lambda: not house.processes(), "every process is gone", STOP_SECONDS)
+
+
+def test_the_door_of_the_demo_site_is_opened_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CLEARINGHOUSE_DEMO_PORT", "8956")
+    monkeypatch.setenv("CLEARINGHOUSE_ALLOWED_NETWORKS", "10.1.0.0/16,127.0.0.1:8956")
+    assert local_serve.environment()["CLEARINGHOUSE_ALLOWED_NETWORKS"] == "10.1.0.0/16,127.0.0.1:8956"
 
 
 def test_it_starts_everything_refuses_a_second_one_with_the_same_data_and_one_ctrl_c_stops_it(house):
