@@ -36,9 +36,10 @@ class Gauge(NamedTuple):
 
 
 def gauges(now: datetime) -> Iterator[Gauge]:
-    up = {alias: not look.why_not_reachable(alias) for alias in look.NAMES}
+    up = {alias: look.usable(alias) for alias in look.NAMES}
     for alias, answers in up.items():
-        yield Gauge("database_up", "1 while the database answers", int(answers), (("database", alias),))
+        says = "1 while the database answers with the tables of this version"
+        yield Gauge("database_up", says, int(answers), (("database", alias),))
     if up[WEBCRAWL]:
         yield from _safely(_of_webcrawl(now))
     for target, alias in TARGETS.items():
