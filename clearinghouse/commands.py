@@ -21,6 +21,8 @@ from .logs import log_uncaught
 from .records import acting_as
 
 _DAMAGED = re.compile(r"is not a database|malformed")
+_OF_DJANGO = {"--version", "-v", "--verbosity", "--settings", "--pythonpath", "--traceback", "--no-color",
+              "--force-color", "--skip-checks"}  # fmt: skip
 _UNPREPARED = re.compile(r"no such table|does not exist")
 OK, FAILED, WRONG_USE, NEEDS_DECISION = 0, 1, 2, 4
 
@@ -36,6 +38,11 @@ def whole(least: int = 0, most: int | None = None) -> Callable[[str], int]:
         return number
 
     return read
+
+
+def counted(number: int, one: str, many: str = "") -> str:
+    """1 page, 4 pages, 1,200 pages."""
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
 class OneLineParser(CommandParser):
@@ -69,6 +76,7 @@ class Command(BaseCommand):
     """Subclasses write options() and work(); work() returns the JSON object, say() prints for people."""
 
     requires_system_checks: list[str] = []
+    suppressed_base_arguments = _OF_DJANGO  # they work, and stand between a reader of --help and what the command is
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--json", action="store_true", help="print one JSON object and nothing else")

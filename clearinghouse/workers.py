@@ -120,6 +120,10 @@ class OurWorker(Worker):
             super().heartbeat(*args, **options)
         except REFUSING as error:
             log.debug("Redis did not take the worker's note: %s", error)
+        except RedisError as error:
+            if not self._stop_requested:  # who stops everything may stop Redis first: no fault of anybody's
+                raise
+            log.debug("Redis was gone before the worker: %s", error)
 
     def check_for_suspension(self, burst: bool) -> None:
         try:

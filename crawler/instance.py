@@ -231,6 +231,7 @@ class Crawl:
         before, self.no_space = self.no_space, surroundings.no_space()
         if self.no_space and not before:
             note(self.run.pk, "space", f"No space: {self.no_space}. Nothing is fetched until there is more.")
+            log.warning("No space: %s. Nothing is fetched until there is more", self.no_space)
         elif before and not self.no_space:
             note(self.run.pk, "space", "There is space again; the crawl goes on.")
         worked = time.monotonic() - self._began > LEAST_SECONDS

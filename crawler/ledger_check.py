@@ -11,11 +11,9 @@ from collections.abc import Iterator
 from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
 from django.db.models.functions import Length
 
-from clearinghouse.published import types
-
 from . import proof
 from .endings import WORST_FIRST
-from .fetch.limits import DOCUMENT_AT_MOST, TEXT_AT_MOST
+from .fetch.limits import DOCUMENT_AT_MOST, DOCUMENTS, TEXT_AT_MOST
 from .models import (
     ActiveQueue,
     CrawledPage,
@@ -234,8 +232,7 @@ def _limits(excursion: Excursion, rows: Rows) -> Iterator[str]:
 
 def _cuts(excursion: Excursion, rows: Rows) -> Iterator[str]:
     own = PageVersion.objects.filter(id__in=rows.filter(outcome__in=PAGES).values("version_id"))
-    documents = (types.PDF, types.DOCX, types.XLSX, types.PPTX, types.ODT)
-    beyond = own.filter(Q(size__gt=DOCUMENT_AT_MOST) | (Q(size__gt=TEXT_AT_MOST) & ~Q(type_id__in=documents))).count()
+    beyond = own.filter(Q(size__gt=DOCUMENT_AT_MOST) | (Q(size__gt=TEXT_AT_MOST) & ~Q(type_id__in=DOCUMENTS))).count()
     if beyond:
         yield f"{beyond} pages are stored beyond the size limit"
     body = PageBody.objects.filter(digest=OuterRef("digest")).annotate(bytes=Length("content"))

@@ -4,12 +4,13 @@ Does not: touch a database or a network. Called by: checks, screens.
 """
 
 import re
-from ipaddress import ip_address, ip_network
+from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 
 from clearinghouse.addresses import MAX_LENGTH, Address, Refusal
 from clearinghouse.addresses.networks import address_allowed
 from clearinghouse.addresses.parse import has_userinfo, parse
 
+_SETTING = "CLEARINGHOUSE_ALLOWED_NETWORKS"
 _SCHEME = re.compile(r"([a-z][a-z0-9+.-]*):(?=//|[^0-9/])", re.IGNORECASE)
 _HOST_FIRST = re.compile(r"(?:[\w-]+\.)+[\w-]{2,}(?::\d+)?(?:[/?#].*)?|localhost(?::\d+)?(?:/.*)?", re.IGNORECASE)
 
@@ -71,5 +72,11 @@ def network_message(address: Address, private_address: str) -> str:
         what = f"The address of {host} ({ip})"
     if address_allowed(str(ip), address.port):
         return ""
-    network = ip_network(f"{ip}/{24 if ip.version == 4 else 64}", strict=False)
-    return f"{what} is on a private network. The operator can allow {network} with CLEARINGHOUSE_ALLOWED_NETWORKS"
+    return f"{what} is on a private network. The operator can allow {_door(ip, address.port)} with {_SETTING}"
+
+
+def _door(ip: IPv4Address | IPv6Address, port: int) -> str:
+    """What is narrow enough to be opened: of our own machine one port, elsewhere the neighbourhood."""
+    if ip.is_loopback:
+        return f"[{ip}]:{port}" if ip.version == 6 else f"{ip}:{port}"
+    return str(ip_network(f"{ip}/{24 if ip.version == 4 else 64}", strict=False))

@@ -4,6 +4,7 @@ Called by: `prepare`, `crawl`, `tick`, the RQ workers as they start; doctor may 
 """
 
 import os
+import shutil
 import sqlite3
 import threading
 from pathlib import Path
@@ -14,10 +15,16 @@ from django.db import Error, connections
 # A look at the whole file; a large one is looked at for this long at each start, `doctor` takes its time.
 QUICK_SECONDS = 0.5
 _HEADER = b"SQLite format 3\0"
+_NEARLY_FULL = 1_000_000  # bytes: SQLite must be able to make the file beside its own that its readers share
+LEFT_ALONE = "it was left as it is: restore it from a backup, or move it away to start anew"
 
 
 class Unusable(Exception):
-    """The database cannot be used; the sentence says which, why, and what to do."""
+    """The database cannot be used; the sentence says which, why, and, after the last semicolon, what to do."""
+
+    def __init__(self, why: str, do: str) -> None:
+        super().__init__(f"{why}; {do}")
+        self.why, self.do = why, do
 
 
 def check(alias: str, *, seconds: float = QUICK_SECONDS) -> None:
@@ -28,7 +35,8 @@ def check(alias: str, *, seconds: float = QUICK_SECONDS) -> None:
     try:
         connection.ensure_connection()
     except Error as error:
-        raise Unusable(f"{alias}: cannot connect to {_place(connection)}: {_first_line(error)}") from error
+        why = f"{alias}: cannot connect to {_place(connection)}: {_first_line(error)}"
+        raise Unusable(why, "start the database server, or check its address and rights") from error
 
 
 def unusable_files(*aliases: str) -> str:
@@ -55,10 +63,11 @@ def _check_folder(alias: str, path: Path) -> None:
     folder = path.parent
     if not os.path.isdir(folder):
         raise Unusable(
-            f"{alias}: the folder {folder} does not exist or cannot be entered; make it or change the address"
+            f"{alias}: the folder {folder} does not exist or cannot be entered", "make it or change the address"
         )
     if not os.access(folder, os.W_OK | os.X_OK, effective_ids=True) or _is_read_only(folder):
-        raise Unusable(f"{alias}: the folder {folder} cannot be written by this user; SQLite writes beside {path.name}")
+        why = f"{alias}: the folder {folder} cannot be written by this user, and SQLite writes beside {path.name}"
+        raise Unusable(why, "give this user the right to write there")
 
 
 def _is_read_only(folder: Path) -> bool:
@@ -67,14 +76,15 @@ def _is_read_only(folder: Path) -> bool:
 
 def _check_head(alias: str, path: Path) -> None:
     if not path.is_file():
-        raise Unusable(f"{alias}: {path} is not a file")
+        raise Unusable(f"{alias}: {path} is not a file", "change the address")
     try:
         with path.open("r+b") as file:
             head = file.read(len(_HEADER))
     except OSError as error:
-        raise Unusable(f"{alias}: {path} cannot be read and written by this user ({error.strerror})") from error
+        why = f"{alias}: {path} cannot be read and written by this user ({error.strerror})"
+        raise Unusable(why, "give this user the right to do both") from error
     if head and head != _HEADER:
-        raise Unusable(f"{alias}: {path} is not an SQLite database, or its beginning is damaged; {_left_alone()}")
+        raise Unusable(f"{alias}: {path} is not an SQLite database, or its beginning is damaged", LEFT_ALONE)
 
 
 def _check_content(alias: str, path: Path, seconds: float) -> None:
@@ -83,6 +93,10 @@ def _check_content(alias: str, path: Path, seconds: float) -> None:
     alarm.start()
     try:
         found = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
+    except sqlite3.OperationalError as error:
+        found = _first_line(error)
+        if "interrupted" not in found:  # says nothing about the file: it may be whole
+            raise Unusable(f"{alias}: {path} cannot be read ({found})", _about_the_disk(path.parent)) from error
     except sqlite3.DatabaseError as error:
         found = str(error)
     finally:
@@ -92,11 +106,13 @@ def _check_content(alias: str, path: Path, seconds: float) -> None:
     if "interrupted" in found:
         return
     if found != "ok":
-        raise Unusable(f"{alias}: {path} is damaged ({_first_line(found)}); {_left_alone()}")
+        raise Unusable(f"{alias}: {path} is damaged ({_first_line(found)})", LEFT_ALONE)
 
 
-def _left_alone() -> str:
-    return "it was left as it is; restore it from a backup, or move it away to start anew"
+def _about_the_disk(folder: Path) -> str:
+    if (free := shutil.disk_usage(folder).free) < _NEARLY_FULL:
+        return f"the disk of {folder} is full ({free:,} bytes are free): make room, nothing is lost"
+    return "look whether its disk is well, and who holds a lock"
 
 
 def _place(connection: Any) -> str:

@@ -80,6 +80,11 @@ def missing() -> tuple[list[str], list[str]]:
     return stops, bears
 
 
+def usable(alias: str) -> bool:
+    """Whether it answers with the tables of this version. A file SQLite made anew answers too, and holds nothing."""
+    return not _wrong(alias, alias)
+
+
 def _wrong(alias: str, name: str) -> str:
     if why_not_reachable(alias):
         return f"The database {name} does not answer."

@@ -6,6 +6,7 @@ Called by: the command embedded_redis, the tests' house.
 
 import os
 import shutil
+import socket
 from pathlib import Path
 
 from clearinghouse import env
@@ -16,8 +17,8 @@ MISSING = (
 )
 
 
-class RedisMissing(Exception):
-    """There is no server binary on this machine."""
+class CannotServe(Exception):
+    """There is no server binary on this machine, or a server with this data runs already."""
 
 
 def binary() -> Path:
@@ -36,7 +37,7 @@ def binary() -> Path:
 def _of_the_system() -> Path:
     found = shutil.which("valkey-server") or shutil.which("redis-server")
     if not found:
-        raise RedisMissing(MISSING)
+        raise CannotServe(MISSING)
     return Path(found)
 
 
@@ -61,9 +62,20 @@ def configuration() -> str:
     return "\n".join(lines) + "\n"
 
 
+def _answers(path: Path) -> bool:
+    with socket.socket(socket.AF_UNIX) as door:
+        try:
+            door.connect(str(path))
+        except OSError:
+            return False
+    return True
+
+
 def become() -> None:
     """Turn this process into the server: signals and the end of it are the server's own."""
     program = binary()
+    if _answers(env.redis_socket()):  # a second one would take the socket away and leave the first one deaf
+        raise CannotServe(f"It is already running with the data in {env.var().resolve()}.")
     path = env.var().resolve() / "redis.conf"
     path.write_text(configuration())
     os.execv(program, [str(program), str(path)])

@@ -44,7 +44,7 @@ def check_machine() -> None:
     if not env.text("REDIS_URL"):
         try:
             redis_server.binary()
-        except redis_server.RedisMissing as missing:
+        except redis_server.CannotServe as missing:
             raise CannotStart(str(missing)) from missing
 
 
@@ -82,7 +82,8 @@ def environment() -> dict[str, str]:
     if not env.production():
         # The demo site is our own machine; for sites of others the launch form offers Polite.
         result[f"{env.PREFIX}SPEED"] = os.environ.get(f"{env.PREFIX}SPEED") or "fast"
-        opened = [*env.words("ALLOWED_NETWORKS"), f"{ports.HOST}:{env.number('DEMO_PORT')}"]
+        # Whoever opened it already (loading the demo does) must not make it stand there twice.
+        opened = dict.fromkeys([*env.words("ALLOWED_NETWORKS"), f"{ports.HOST}:{env.number('DEMO_PORT')}"])
         result[f"{env.PREFIX}ALLOWED_NETWORKS"] = ",".join(opened)
     return os.environ | result
 

@@ -163,20 +163,20 @@ def new_key(day: date) -> str:
 
 def _keys() -> dict[str, bytes]:
     """Read each time: a process that runs for weeks must see the key a rotation adds."""
-    return _read_keys(keys_text())
+    return _read_keys(keys_text(), str(keys_file() or "CLEARINGHOUSE_CREDENTIAL_KEYS"))
 
 
 @lru_cache(maxsize=4)
 @sensitive_variables()
-def _read_keys(text: str) -> dict[str, bytes]:
+def _read_keys(text: str, place: str) -> dict[str, bytes]:
     keys: dict[str, bytes] = {}
     for number, entry in enumerate(filter(None, (part.strip() for part in text.split(","))), start=1):
         key_id, colon, encoded = entry.partition(":")
-        wrong = f"CLEARINGHOUSE_CREDENTIAL_KEYS: entry {number} must be id:base64"
+        wrong = f"{place}: entry {number} must be id:base64"
         if not colon or not _KEY_ID.fullmatch(key_id):
             raise ImproperlyConfigured(f"{wrong}, with an id of up to 16 letters, digits, - or _.")
         if key_id in keys:
-            raise ImproperlyConfigured(f"CLEARINGHOUSE_CREDENTIAL_KEYS: the id {key_id} stands there twice.")
+            raise ImproperlyConfigured(f"{place}: the id {key_id} stands there twice.")
         try:
             key = base64.b64decode(encoded, validate=True)
         except (binascii.Error, ValueError):
@@ -185,5 +185,5 @@ def _read_keys(text: str) -> dict[str, bytes]:
             raise ImproperlyConfigured(f"{wrong}; {key_id} has {len(key)} bytes instead of {_KEY_BYTES}.")
         keys[key_id] = key
     if not keys:
-        raise ImproperlyConfigured("CLEARINGHOUSE_CREDENTIAL_KEYS is empty; it needs at least one id:base64.")
+        raise ImproperlyConfigured(f"{place} is empty; it needs at least one id:base64.")
     return keys

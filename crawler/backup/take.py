@@ -47,15 +47,17 @@ def take(folder: Path, *, keys: bool = True) -> Manifest:
     _check_databases(folder)
     partial = folder.with_name(f"{folder.name}.partial")
     _remove_unfinished(partial)
-    partial.mkdir(parents=True, mode=0o700)
     try:
+        partial.mkdir(parents=True, mode=0o700)
         made = _take(partial, keys=keys)
-    except (sqlite.TooBusy, postgres.Failed, sqlite3.Error) as error:
-        raise CannotTake(str(error)) from error
-    else:
         if folder.exists():
             folder.rmdir()
         partial.rename(folder)
+    except (sqlite.TooBusy, postgres.Failed, sqlite3.Error) as error:
+        raise CannotTake(str(error)) from error
+    except OSError as error:
+        raise CannotTake(f"{error.filename or folder} cannot be written: {error.strerror}") from error
+    else:
         return made
     finally:
         shutil.rmtree(partial, ignore_errors=True)
@@ -80,7 +82,7 @@ def _check_databases(folder: Path) -> None:
     near = next(above for above in folder.resolve().parents if above.exists())
     free = shutil.disk_usage(near).free
     if free < size * _SPARE:
-        raise CannotTake(f"{near} has {free / 1e9:,.2f} GB free; the databases have {size / 1e9:,.2f} GB")
+        raise CannotTake(f"{near} has {free / 1e6:,.1f} MB free; the databases have {size / 1e6:,.1f} MB")
 
 
 def _take(folder: Path, *, keys: bool) -> Manifest:

@@ -33,7 +33,7 @@ def _wrong(alias: str, part: str) -> Iterator[Line]:
     try:
         checks.check(alias, seconds=CONTENT_SECONDS)
     except checks.Unusable as problem:
-        yield Line(part, TROUBLE, str(problem), "start the database server, or check its address and rights")
+        yield Line(part, TROUBLE, problem.why, problem.do)
         return
     if look.steps_ahead(alias):
         yield Line(part, TROUBLE, "it was prepared by a newer version than this one", "install that version here")

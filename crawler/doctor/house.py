@@ -25,12 +25,12 @@ _START = "start the lines of the Procfile: make run, or your process manager"
 
 def processes() -> Iterator[Line]:
     redis = machines.redis_fact()
-    do = "start Redis, or correct CLEARINGHOUSE_REDIS_URL; nothing is lost meanwhile"
+    do = "start Redis (make run and the Procfile do), or correct CLEARINGHOUSE_REDIS_URL; nothing is lost meanwhile"
     yield _line(redis, do, WARNING)
     workers = machines.workers_fact()
     # Without Redis nobody knows the workers: that is said above, and is no second trouble.
     level = TROUBLE if redis.good else WARNING
-    yield _line(workers, _START, level)
+    yield _line(workers, _START if redis.good else "start Redis; then ask again", level)
     yield _line(machines.tick_fact(), _START)
     if silent := machines.live_without_beat():
         say = f"{silent} call themselves alive and were not seen for 3 minutes"
@@ -65,16 +65,14 @@ def clocks() -> Iterator[Line]:
 
 def targets() -> Iterator[Line]:
     serving = public_target()
-    shown = {}
-    for target, alias in TARGETS.items():
-        try:
-            shown[target] = "away" if look.why_not_reachable(alias) else live_generation(alias)
-        except Error:
-            shown[target] = "not prepared"
-    said = ", ".join(f"{target} shows {generation}" for target, generation in shown.items())
+    shown = {target: _shown(alias) for target, alias in TARGETS.items()}
+    said = ", ".join(f"{target} {what}" for target, what in shown.items())
     said = f"generation: {said}; the public is served by {serving}"
-    if len(set(shown.values())) > 1 and services.unfinished() is None:
-        yield Line("Targets", WARNING, said, "run manage.py propagate; it continues where it was")
+    answered = all(what.startswith("shows") for what in shown.values())
+    if not answered:
+        yield Line("Targets", WARNING, said, "put the server right as its line above says; propagate then fills it")
+    elif len(set(shown.values())) > 1 and services.unfinished() is None:
+        yield Line("Targets", WARNING, said, "run manage.py propagate: what a server lacks is written again")
     else:
         yield Line("Targets", OK, said)
     yield from _public(serving)
@@ -82,6 +80,13 @@ def targets() -> Iterator[Line]:
     if last is not None and last.state == "failed":
         say = f"propagation {last.pk} failed: {last.error.strip().splitlines()[-1][:200] if last.error else ''}"
         yield Line("Propagation", TROUBLE, say, "the screen Propagation says why; it is tried again by the tick")
+
+
+def _shown(alias: str) -> str:
+    try:
+        return "does not answer" if look.why_not_reachable(alias) else f"shows {live_generation(alias)}"
+    except Error:
+        return "is not prepared"
 
 
 def _public(serving: str) -> Iterator[Line]:

@@ -11,7 +11,7 @@ TEXT_AT_MOST = 10 * MEGABYTE  # beyond it the text is cut, and the cut is flagge
 DOCUMENT_AT_MOST = 50 * MEGABYTE  # beyond it a document is useless, and refused
 UNUSED_AT_MOST = 64_000  # bodies nobody reads (redirects, errors): read so that the connection can be kept
 
-_DOCUMENTS = frozenset({types.PDF, types.DOCX, types.XLSX, types.PPTX, types.ODT})
+DOCUMENTS = frozenset({types.PDF, types.DOCX, types.XLSX, types.PPTX, types.ODT})
 
 
 class Limit(NamedTuple):
@@ -35,4 +35,4 @@ def limit_of(status: int, headers: list[tuple[str, str]], path: str, beginning: 
     found = kind.decide(headers, path, beginning)
     if isinstance(found, Refusal):
         return Limit(0, found.reason, found.detail)
-    return _DOCUMENT if found in _DOCUMENTS else _TEXT
+    return _DOCUMENT if found in DOCUMENTS else _TEXT

@@ -36,9 +36,10 @@ class Gauge(NamedTuple):
 
 
 def gauges(now: datetime) -> Iterator[Gauge]:
-    up = {alias: not look.why_not_reachable(alias) for alias in look.NAMES}
+    up = {alias: look.usable(alias) for alias in look.NAMES}
     for alias, answers in up.items():
-        yield Gauge("database_up", "1 while the database answers", int(answers), (("database", alias),))
+        says = "1 while the database answers with the tables of this version"
+        yield Gauge("database_up", says, int(answers), (("database", alias),))
     if up[WEBCRAWL]:
         yield from _safely(_of_webcrawl(now))
     for target, alias in TARGETS.items():
@@ -98,10 +99,10 @@ def _of_processes(now: datetime) -> Iterator[Gauge]:
     oldest = living.aggregate(seen=Min("seen_at"))["seen"]
     if oldest:
         age = (now - oldest).total_seconds()
-        yield Gauge("instance_beat_age_seconds", "Age of the oldest beat of a process at work", age)
+        yield Gauge("instance_beat_age_seconds", "Age of the oldest beat of a process at work", max(0.0, age))
     mark = Mark.objects.filter(name="notices").first()
     if mark:
-        yield Gauge("tick_age_seconds", "Since the tick looked last", (now - mark.at).total_seconds())
+        yield Gauge("tick_age_seconds", "Since the tick looked last", max(0.0, (now - mark.at).total_seconds()))
 
 
 def _of_propagation() -> Iterator[Gauge]:

@@ -87,10 +87,14 @@ def clock() -> Fact:
 
 def workers_fact() -> Fact:
     """Whether somebody is there to crawl: RQ workers, and crawls in processes of their own."""
-    found, processes = queues.workers(), Instance.objects.filter(alive=True).count()
+    processes = Instance.objects.filter(alive=True).count()
+    if not queues.reachable():
+        detail = f"only Redis knows who waits for work; {processes} at work now"
+        return Fact("Workers", "Not known", good=False, detail=detail)
+    found = queues.workers()
     served = {name for one in found for name in one["queues"]}
     missing = [name for name in queues.NAMES if name not in served]
-    detail = f"{len(found)} known to Redis, {processes} processes crawl now"
+    detail = f"{len(found)} known to Redis, {processes} at work now"
     if missing:
         return Fact("Workers", "Missing", good=False, detail=f"{detail}; nobody serves {', '.join(missing)}")
     return Fact("Workers", "Present", detail=detail)

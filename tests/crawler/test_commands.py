@@ -5,12 +5,12 @@ import json
 from typing import Any
 
 import pytest
-from django.core.management import call_command
+from django.core.management import call_command, load_command_class
 from django.core.management.base import CommandError
 
 from crawler import jobs
 from crawler.explain import sentence_of
-from crawler.models import Run
+from crawler.models import Instance, Run
 from crawlpoints import services
 from crawlpoints.queries import points_of
 from tests.crawler.conftest import crawl, make_document
@@ -65,6 +65,25 @@ def test_crawl_of_documents_in_unfinished_runs_needs_a_decision() -> None:
     assert stop.value.returncode == 4
     assert f"in an unfinished run: {Run.objects.get().pk}. Wait for it" in str(stop.value)
     assert "--resume" in str(stop.value)
+    assert not Instance.objects.filter(alive=True).exists(), "who was refused leaves no process to be found dead"
+
+
+def test_a_crawl_that_stored_nothing_says_for_which_reasons(capsys: pytest.CaptureFixture[str]) -> None:
+    with serve({"/": Page(status=404)}) as site:
+        call_command("crawl", "--doc", str(make_document({"url": site.url("/")}).pk))
+    said = capsys.readouterr().out.splitlines()
+    assert said[1:] == ["Nothing was stored: 1 × refused (4xx). Check by check: manage.py explain DOC URL"]
+
+
+def test_an_order_that_takes_no_speed_refuses_one() -> None:
+    run = manage("launch", "--doc", make_document({"url": "http://127.0.0.1:1/"}).pk)["run"]
+    with pytest.raises(CommandError, match=f"ask for it by itself: run {run} speed fast"):
+        manage("run", run, "pause", "fast")
+
+
+def test_help_shows_what_the_command_takes_and_nothing_else() -> None:
+    told = load_command_class("crawler", "check_ledger").create_parser("manage.py", "check_ledger").format_help()
+    assert "usage: manage.py check_ledger [-h] [--json] [RUN]" in told and "--settings" not in told
 
 
 def test_launch_runs_and_run_agree_on_a_run() -> None:
@@ -111,7 +130,7 @@ def test_check_ledger_finds_a_number_that_was_changed() -> None:
         run = crawl(make_document({"url": site.url("/")}))
     assert manage("check_ledger", run.pk)["runs"] == 1
     run.excursions.update(crawled=7)
-    with pytest.raises(CommandError, match="1 of 1 runs do not balance"):
+    with pytest.raises(CommandError, match="1 of 1 run does not balance"):
         manage("check_ledger")
 
 

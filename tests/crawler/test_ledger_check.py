@@ -187,7 +187,7 @@ def test_the_command_checks_every_run_or_one(run: Run) -> None:
     call_command("check_ledger", stdout=out, stderr=err)
     assert "2 runs balance" in out.getvalue()
     change(of("failed"), reason="because")
-    with pytest.raises(Stop, match="1 of 1 runs do not balance"):
+    with pytest.raises(Stop, match="1 of 1 run does not balance"):
         call_command("check_ledger", str(run.pk), stdout=out, stderr=err)
     assert "closed list" in err.getvalue()
 

@@ -39,6 +39,9 @@ MESSAGES = [
     ("url", {"url": "http://10.1.2.3/", "root": "http://10.1.2.3/"},
      "The address 10.1.2.3 is on a private network. "
      "The operator can allow 10.1.2.0/24 with CLEARINGHOUSE_ALLOWED_NETWORKS"),
+    ("url", {"url": "http://[::1]:8080/", "root": "http://[::1]:8080/"},
+     "The address ::1 is on a private network. "
+     "The operator can allow [::1]:8080 with CLEARINGHOUSE_ALLOWED_NETWORKS"),
     ("root", {"root": " "}, "Enter the root string"),
     ("root", {"root": "https://www.example.gov/measures/"}, OUTSIDE),
     ("root", {"root": "http://example.gov/measures/"}, OUTSIDE),

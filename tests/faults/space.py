@@ -51,6 +51,7 @@ def main() -> None:
     with serve(pages) as site:
         house: House = with_document(disk / "house", site.url("/m/"))
         house.databases["CLEARINGHOUSE_FREE_SPACE"] = str(LEAST_FREE)
+        house.databases["CLEARINGHOUSE_LOG_LEVEL"] = "WARNING"
         crawl = house.start("crawl", "--speed", "fast", "--json")
         until(lambda: asked(site) > 25)
         fill(disk / "ballast", leaving=LEAST_FREE * 500_000)
@@ -59,6 +60,8 @@ def main() -> None:
         fill(disk / "rest", leaving=0)
         time.sleep(FULL_SECONDS)
         found = {"while_full": [before, asked(site)], "alive": crawl.poll() is None}
+        found["doctor"] = house.start("doctor").communicate(timeout=60)[0]
+        found["disk"] = str(disk)
         (disk / "rest").unlink()
         (disk / "ballast").unlink()
         printed, complained = crawl.communicate(timeout=60)

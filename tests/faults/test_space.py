@@ -11,6 +11,9 @@ def test_a_crawl_waits_while_the_disk_is_full_and_loses_nothing() -> None:
     found = json.loads(namespace.run("tests.faults.space"))
     first, last = found["while_full"]
     assert found["alive"] and first == last < space.PAGES
+    assert f"the disk of {found['disk']}/house is full" in found["doctor"]
+    assert "damaged" not in found["doctor"], "who reads that moves away what is whole"
+    assert "No space: " in found["complained"], "who waits at a terminal must know for what"
     assert found["code"] == 0, found["complained"]
     assert found["run"]["state"] == "finished" and found["run"]["crawled"] == space.PAGES + 1
     assert found["quick"] == [["ok"]]

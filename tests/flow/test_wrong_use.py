@@ -16,8 +16,8 @@ from tests.flow.house import House
     ("words", "line"),
     [
         (["nosuch"], "There is no command 'nosuch'; see manage.py help"),
-        (["add_document"], "the following arguments are required: title; see manage.py add_document --help"),
-        (["crawl", "--doc", "x"], "argument --doc: invalid int value: 'x'; see manage.py crawl --help"),
+        (["add_document"], "the following arguments are required: TITLE; see manage.py add_document --help"),
+        (["crawl", "--doc", "x"], "argument --doc: 'x' is no whole number of 1 or more; see manage.py crawl --help"),
         (
             ["crawl", "--instances", "0"],
             "argument --instances: '0' is no whole number from 1 to 64; see manage.py crawl --help",

@@ -30,6 +30,13 @@ def slow_site() -> Iterator[Site]:
         yield site
 
 
+def test_a_folder_that_cannot_be_made_is_named_in_a_sentence(prepared_folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    done = Crawling(prepared_folder).start("backup", str(tmp_path / "file" / "monday"))
+    _, complained = done.communicate(timeout=60)
+    assert complained == f"No backup was taken. {tmp_path}/file/monday.partial cannot be written: Not a directory\n"
+
+
 def test_a_backup_of_a_running_crawl_goes_on_elsewhere_to_the_exact_result(
     prepared_folder: Path, tmp_path: Path
 ) -> None:

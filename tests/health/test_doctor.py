@@ -38,6 +38,7 @@ def test_a_fresh_house_hears_what_is_not_started_and_what_is_well(house: House) 
     assert code == 1
     assert {part for part, line in found.items() if line["level"] == TROUBLE} == {"Tick"}
     assert found["Redis"]["level"] == WARNING, "work goes on without it"
+    assert found["Workers"]["said"].startswith("Not known"), "who did not answer has not said that nobody is there"
     assert found["Database WebCrawl"]["said"].startswith("whole, migrated and writable")
     assert found["State folder"]["level"] == found["Targets"]["level"] == OK
     assert all(line["do"] for line in found.values() if line["level"] != OK)
@@ -52,6 +53,8 @@ def test_a_damaged_house_hears_which_part_and_what_to_do(house: House) -> None:
     assert found["Database doc_library (primary)"]["do"] == "run manage.py prepare"
     assert "is not an SQLite database" in found["Database doc_library (backup)"]["said"]
     assert found["File credential.keys"]["do"].startswith("chmod 600")
+    assert "restore it from a backup" in found["Database doc_library (backup)"]["do"]
+    assert found["Targets"]["level"] == WARNING and "primary does not answer" in found["Targets"]["said"]
     assert found["Database WebCrawl"]["level"] == OK, "one part that is broken hides no other"
     assert not (house.folder / "primary.sqlite3").exists(), "looking makes no file"
 

@@ -133,6 +133,11 @@ def test_metrics_of_a_house_with_a_database_down_still_tell_the_rest(monkeypatch
     assert "clearinghouse_runs" not in text and 'clearinghouse_generation{target="primary"}' in text
 
 
+def test_an_empty_database_in_the_place_of_a_lost_one_is_not_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(look, "steps_behind", lambda alias: 9 if alias == "primary" else 0)
+    assert 'clearinghouse_database_up{database="primary"} 0' in Client().get("/metrics").content.decode()
+
+
 def test_metrics_do_not_exist_for_who_asks_from_elsewhere_or_through_a_proxy() -> None:
     assert Client(REMOTE_ADDR="203.0.113.9").get("/metrics").status_code == 404
     assert Client(REMOTE_ADDR="").get("/metrics").status_code == 404

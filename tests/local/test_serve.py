@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from clearinghouse.local import serve as local_serve
 from tests.flow.house import BASE, House, until
 
 READY = "Ctrl-C stops everything"
@@ -36,6 +37,12 @@ def wait_for_nothing(house: House) -> None:
     until(lambda: not house.processes(), "every process is gone", STOP_SECONDS)
 
 
+def test_the_door_of_the_demo_site_is_opened_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CLEARINGHOUSE_DEMO_PORT", "8956")
+    monkeypatch.setenv("CLEARINGHOUSE_ALLOWED_NETWORKS", "10.1.0.0/16,127.0.0.1:8956")
+    assert local_serve.environment()["CLEARINGHOUSE_ALLOWED_NETWORKS"] == "10.1.0.0/16,127.0.0.1:8956"
+
+
 def test_it_starts_everything_refuses_a_second_one_with_the_same_data_and_one_ctrl_c_stops_it(house):
     process = serve(house)
     with urllib.request.urlopen(f"http://127.0.0.1:{house.port}/", timeout=5) as page:
@@ -47,6 +54,9 @@ def test_it_starts_everything_refuses_a_second_one_with_the_same_data_and_one_ct
     other = House(house.folder).run("serve")  # other ports, same data
     assert (other.returncode, len(other.stderr.strip().splitlines())) == (1, 1)
     assert "already running" in other.stderr
+    redis = house.run("embedded_redis")
+    assert (redis.returncode, redis.stderr) == (1, f"It is already running with the data in {house.folder}.\n")
+    assert house.run("doctor", "--json").stdout.count('"Reachable') == 1, "the first one is still heard"
     for part in (
         "gunicorn",
         "rqworker control",

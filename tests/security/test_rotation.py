@@ -93,11 +93,11 @@ def test_a_crawl_that_runs_meanwhile_reads_passwords_under_either_key(
 
 def test_a_password_that_cannot_be_opened_keeps_its_key_and_is_told(points: list[CrawlPoint], file: Path) -> None:
     CrawlPoint.everything.filter(pk=points[3].pk).update(root="https://elsewhere.example.gov/")
-    with pytest.raises(CommandError, match=rf"1 passwords cannot be opened \(crawl points {points[3].pk}\)"):
+    with pytest.raises(CommandError, match=rf"1 password cannot be opened \(crawl points {points[3].pk}\)"):
         rotate()
     assert vault.key_ids()[1:] == ["dev"]
     CrawlPoint.everything.filter(pk=points[3].pk).update(root=points[3].root)
-    assert "Sealed 1 passwords" in rotate(), "put right again, it opens"
+    assert "Sealed 1 password " in rotate(), "put right again, it opens"
     assert len(vault.key_ids()) == 1
 
 

@@ -14,7 +14,7 @@ class Command(Command):
     help = "Copy all four databases and the keys, as they are at one moment, into a new folder; crawls go on."
 
     def options(self, parser: CommandParser) -> None:
-        parser.add_argument("folder", type=Path)
+        parser.add_argument("folder", type=Path, help="where to; it must not exist yet, or be empty")
         parser.add_argument("--without-keys", action="store_true", help="leave out the keys of stored passwords")
 
     def work(self, **options: Any) -> dict[str, Any]:

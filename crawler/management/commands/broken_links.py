@@ -4,7 +4,7 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from clearinghouse.commands import WRONG_USE, Command, Stop, whole
+from clearinghouse.commands import WRONG_USE, Command, Stop, counted, whole
 from crawler.models import Excursion
 from crawler.queries.links import broken_result, newest_finished
 
@@ -13,7 +13,7 @@ class Command(Command):
     help = "List the dead links of the newest finished crawl of each document, with the pages that refer to them."
 
     def options(self, parser: CommandParser) -> None:
-        parser.add_argument("--doc", type=int, metavar="ID", help="only this document")
+        parser.add_argument("--doc", type=whole(1), metavar="ID", help="only this document")
         parser.add_argument(
             "--limit", type=whole(), default=100, metavar="N", help="referring pages listed for each link"
         )
@@ -30,7 +30,7 @@ class Command(Command):
         for document in documents:
             self._print(document)
         count = sum(len(document["links"]) for document in documents)
-        self.say(f"{count} dead links in {len(documents)} documents.")
+        self.say(f"{counted(count, 'dead link')} in {counted(len(documents), 'document')}.")
         return {"broken": count, "documents": documents}
 
     def _print(self, document: dict[str, Any]) -> None:

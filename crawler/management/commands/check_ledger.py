@@ -4,7 +4,7 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from clearinghouse.commands import FAILED, WRONG_USE, Command, Stop
+from clearinghouse.commands import FAILED, WRONG_USE, Command, Stop, counted, whole
 from crawler.ledger_check import faults
 from crawler.models import Run
 
@@ -13,7 +13,7 @@ class Command(Command):
     help = "Prove from the rows that the ledger of a run (default: of every run) balances."
 
     def options(self, parser: CommandParser) -> None:
-        parser.add_argument("run", type=int, nargs="?")
+        parser.add_argument("run", type=whole(1), nargs="?", metavar="RUN", help="number of the run")
 
     def work(self, **options: Any) -> dict[str, Any]:
         runs = Run.objects.order_by("id")
@@ -26,8 +26,9 @@ class Command(Command):
         result = {"runs": len(found), "faults": broken}
         if broken:
             self._tell(broken)
-            raise Stop(f"{len(broken)} of {len(found)} runs do not balance.", FAILED, result)
-        self.say("1 run balances." if len(found) == 1 else f"{len(found)} runs balance.")
+            those = counted(len(found), "run does not balance", "runs do not balance")
+            raise Stop(f"{len(broken)} of {those}.", FAILED, result)
+        self.say(f"{counted(len(found), 'run balances', 'runs balance')}.")
         return result
 
     def _tell(self, broken: dict[int, list[str]]) -> None:

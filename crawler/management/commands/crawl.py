@@ -15,7 +15,7 @@ from django.db import connections
 from clearinghouse.access import options as choices
 from clearinghouse.addresses import networks
 from clearinghouse.adoption.checks import unusable_files
-from clearinghouse.commands import FAILED, NEEDS_DECISION, WRONG_USE, Command, Stop, whole
+from clearinghouse.commands import FAILED, NEEDS_DECISION, WRONG_USE, Command, Stop, counted, whole
 from clearinghouse.databases import DEFAULT, WEBCRAWL
 from clearinghouse.logs import about
 from crawler import control, endings, instances, intake, surroundings
@@ -25,6 +25,7 @@ from crawler.instance import Crawl
 from crawler.models import OPEN_STATES, Excursion, Instance, Run, State
 from crawler.queries.results import run_result
 from crawler.speeds import SPEEDS
+from crawler.values import REASONS
 
 MOST_INSTANCES = 64  # more than any machine needs; a slip must not start thousands of processes
 GOOD_ENDS = {State.FINISHED, State.FINISHED_AT_LIMIT}
@@ -35,7 +36,7 @@ class Command(Command):
 
     def options(self, parser: CommandParser) -> None:
         parser.add_argument(
-            "--doc", type=int, action="append", metavar="ID", help="only this document; may be repeated"
+            "--doc", type=whole(1), action="append", metavar="ID", help="only this document; may be repeated"
         )
         parser.add_argument(
             "--instances", type=whole(1, MOST_INSTANCES), default=1, metavar="N", help="crawler processes (default 1)"
@@ -46,9 +47,10 @@ class Command(Command):
         )
         parser.add_argument("--resume", metavar="RUN", help="go on with this run, or with the last one: --resume last")
         parser.add_argument(
-            "--join", type=int, metavar="RUN", help="serve as one more instance of a run of this command"
+            "--join", type=whole(1), metavar="RUN", help="serve as one more instance of a run of this command"
         )
-        parser.add_argument("--again", type=int, help=argparse.SUPPRESS)  # a fresh process for a run of this command
+        # A fresh process for a run of this command.
+        parser.add_argument("--again", type=whole(1), help=argparse.SUPPRESS)
 
     def work(self, **options: Any) -> dict[str, Any]:
         if unusable := unusable_files(DEFAULT, WEBCRAWL):
@@ -102,8 +104,10 @@ class Command(Command):
                 ignore_robots=options["ignore_robots"], origin="command",
             )  # fmt: skip
         except NothingToCrawl as error:
+            instances.retire(driver)
             raise Stop(str(error), WRONG_USE)
         except AllBusy as error:
+            instances.retire(driver)
             raise Stop(f"{error} What a killed process has left goes on with --resume.", NEEDS_DECISION)
 
     def _resumed(self, which: str) -> Run:
@@ -175,10 +179,14 @@ class Command(Command):
         self.failed = run.state not in GOOD_ENDS
         skipped, failed = sum(result["skipped"].values()), sum(result["failed"].values())
         self.say(
-            f"Run {run.pk} {run.get_state_display().lower()}: {result['crawled']} pages stored, "
+            f"Run {run.pk} {run.get_state_display().lower()}: {counted(result['crawled'], 'page')} stored, "
             f"{result['unchanged']} unchanged, {result['redirected']} redirected, {skipped} skipped, "
             f"{failed} failed, {result['queued']} still queued; {result['bytes']:,} bytes in {result['seconds']} s"
         )
+        if skipped + failed and not result["crawled"] + result["unchanged"] + result["queued"]:
+            why = (result["skipped"] | result["failed"]).items()
+            told = ", ".join(f"{count:,} × {REASONS[name].label if name in REASONS else name}" for name, count in why)
+            self.say(f"Nothing was stored: {told}. Check by check: manage.py explain DOC URL")
 
 
 class Progress:

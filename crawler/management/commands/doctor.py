@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from clearinghouse.commands import FAILED, Command, Stop
+from clearinghouse.commands import FAILED, Command, Stop, counted
 from crawler.doctor import examine
 from crawler.doctor.values import TROUBLE, WARNING
 
@@ -24,6 +24,7 @@ class Command(Command):
         told = [line._asdict() for line in lines]
         result = {"well": not trouble, "trouble": trouble, "warnings": warnings, "lines": told}
         if trouble:
-            raise Stop(f"{trouble} of {len(lines)} lines are trouble, {warnings} are warnings.", FAILED, result)
-        self.say(f"{len(lines)} lines, no trouble, {warnings} warnings.")
+            are, rest = "is" if trouble == 1 else "are", counted(warnings, "is a warning", "are warnings")
+            raise Stop(f"{trouble} of {len(lines)} lines {are} trouble, {rest}.", FAILED, result)
+        self.say(f"{len(lines)} lines, no trouble, {counted(warnings, 'warning')}.")
         return result

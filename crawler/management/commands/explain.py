@@ -6,7 +6,7 @@ from django.core.management.base import CommandParser
 
 from clearinghouse.addresses import Refusal
 from clearinghouse.addresses.parse import parse
-from clearinghouse.commands import WRONG_USE, Command, Stop
+from clearinghouse.commands import WRONG_USE, Command, Stop, whole
 from clearinghouse.library.models import Document
 from crawler.explain import explain, sentence_of
 from crawler.intake import snapshot_of
@@ -16,8 +16,8 @@ class Command(Command):
     help = "Would this address be crawled for this document? Each check, in order, with its result."
 
     def options(self, parser: CommandParser) -> None:
-        parser.add_argument("doc", type=int)
-        parser.add_argument("url")
+        parser.add_argument("doc", type=whole(1), metavar="DOC", help="number of the document")
+        parser.add_argument("url", metavar="URL", help="the address in question")
         parser.add_argument(
             "--found-on", default="", metavar="URL", help="the page that links to it: decides the depth"
         )
@@ -32,5 +32,5 @@ class Command(Command):
         answer = explain(snapshot, options["url"], options["found_on"])
         self.say(f"{sentence_of(answer)}: {answer['url']}")
         for line in answer["trace"]:
-            self.say(f"  {line['result']:<5} {line['check']:<13} {line['detail']}")
+            self.say(f"  {line['result']:<5} {line['check']:<13} {line['detail']}".rstrip())
         return answer

@@ -7,7 +7,7 @@ from tempfile import NamedTemporaryFile
 from typing import Any
 
 from clearinghouse.commands import Command as Base
-from clearinghouse.commands import Stop
+from clearinghouse.commands import Stop, counted
 from clearinghouse.databases import TARGETS
 from clearinghouse.search.serving import live_generation
 from crawler.index import counts
@@ -29,7 +29,10 @@ class Command(Base):
             done = _written(options["file"], alias, generation)
         except OSError as problem:
             raise Stop(f"{options['file']} cannot be written: {problem.strerror}.") from problem
-        self.say(f"{done.pages} pages, {done.words} words, {done.links} links, {done.postings} words on pages")
+        self.say(
+            f"{counted(done.pages, 'page')}, {counted(done.words, 'word')}, {counted(done.links, 'link')}, "
+            f"{counted(done.postings, 'word on a page', 'words on pages')}"
+        )
         return {"file": str(options["file"]), "target": options["target"], "generation": generation, **done.to_json()}
 
 

@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from clearinghouse.access import options as choices
 from clearinghouse.addresses import networks
-from clearinghouse.commands import NEEDS_DECISION, WRONG_USE, Command, Stop
+from clearinghouse.commands import NEEDS_DECISION, WRONG_USE, Command, Stop, counted, whole
 from crawler import control, schedules
 from crawler.errors import AllBusy, NothingToCrawl
 from crawler.speeds import SPEEDS
@@ -18,13 +18,13 @@ class Command(Command):
 
     def options(self, parser: CommandParser) -> None:
         parser.add_argument(
-            "--doc", type=int, action="append", metavar="ID", help="only this document; may be repeated"
+            "--doc", type=whole(1), action="append", metavar="ID", help="only this document; may be repeated"
         )
         parser.add_argument("--speed", choices=SPEEDS, help="default: as the settings say")
         parser.add_argument(
             "--ignore-robots", action="store_true", help="do not ask robots.txt; recorded with your name"
         )
-        parser.add_argument("--note", default="")
+        parser.add_argument("--note", default="", help="why; shown with the run")
         parser.add_argument("--label", default="", help="a word by which the run is found again")
 
     def work(self, **options: Any) -> dict[str, Any]:
@@ -43,7 +43,7 @@ class Command(Command):
         schedules.begin(run, timezone.now())
         run.refresh_from_db()
         held = " It is held back: quiet hours, or all crawls are paused." if run.control else ""
-        self.say(f"Run {run.pk} is waiting for a worker: {run.excursions.count()} documents.{held}")
+        self.say(f"Run {run.pk} is waiting for a worker: {counted(run.excursions.count(), 'document')}.{held}")
         if run.left_out:
             self.say(f"Left out, because another run is crawling them: {', '.join(map(str, run.left_out))}")
         return {"run": run.pk, "state": run.state, "left_out": run.left_out}

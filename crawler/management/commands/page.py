@@ -3,7 +3,7 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from clearinghouse.commands import WRONG_USE, Stop, whole
+from clearinghouse.commands import WRONG_USE, Stop, counted, whole
 from clearinghouse.commands import Command as Base
 from clearinghouse.databases import TARGETS
 from clearinghouse.published.models import PublishedVersion
@@ -19,7 +19,7 @@ class Command(Base):
     def options(self, parser: ArgumentParser) -> None:
         parser.add_argument("page", help="its address, or its id")
         parser.add_argument("--target", choices=list(TARGETS), default="primary", help="of this server")
-        parser.add_argument("--doc", type=int, metavar="ID", help="the document, where several have the address")
+        parser.add_argument("--doc", type=whole(1), metavar="ID", help="the document, where several have the address")
         parser.add_argument("--limit", type=whole(), default=100, metavar="N", help="rows of each list; 0: all")
 
     def work(self, **options: Any) -> dict[str, Any]:
@@ -69,14 +69,14 @@ class Command(Base):
         self.say(f"  {found['type']}, last modified {found['last_modified'] or 'not known'}")
         if found["also_in"]:
             self.say(f"  also in the documents {', '.join(map(str, found['also_in']))}")
-        self.say(f"{found['different_words']} words:")
+        self.say(f"{counted(found['different_words'], 'word')}:")
         for one in found["words"]:
             self.say(f"  {one['word']} (id {one['word_id']}): {one['frequency']} × at {one['positions']}")
-        self.say("Links are not known." if found["links"] is None else f"{found['links']} links:")
+        self.say("Links are not known." if found["links"] is None else f"{counted(found['links'], 'link')}:")
         for one in found["children"]:
             where = f"page {one['page_id']}" if one["page_id"] else "no page"
             self.say(f"  {where}  {one['url']}  {one['anchor']}".rstrip())
-        self.say(f"{found['backlinks']} pages link here:")
+        self.say(f"{counted(found['backlinks'], 'page links', 'pages link')} here:")
         for one in found["parents"]:
             self.say(f"  page {one['page_id']}  {one['url']}  {', '.join(one['anchors'])}".rstrip())
         for one in found["metas"]:

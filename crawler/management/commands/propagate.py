@@ -3,7 +3,7 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from clearinghouse.commands import NEEDS_DECISION, WRONG_USE, Stop
+from clearinghouse.commands import NEEDS_DECISION, WRONG_USE, Stop, whole
 from clearinghouse.commands import Command as Base
 from clearinghouse.databases import TARGETS
 from crawler import surroundings
@@ -23,11 +23,11 @@ class Command(Base):
         parser.add_argument("--full", action="store_true", help="write everything again, not only what changed")
         parser.add_argument("--include-stopped", action="store_true", help="count stopped runs too")
         parser.add_argument(
-            "--run", action="append", type=int, metavar="RUN", dest="runs",
+            "--run", action="append", type=whole(1), metavar="RUN", dest="runs",
             help="of the runs since the last propagation, only this one, also a stopped one (repeatable)",
         )  # fmt: skip
         parser.add_argument(
-            "--accept-loss", action="append", type=int, default=[], metavar="DOC",
+            "--accept-loss", action="append", type=whole(1), default=[], metavar="DOC",
             help="this document may lose more than 20%% of its pages (repeatable)",
         )  # fmt: skip
 

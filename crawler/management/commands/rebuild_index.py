@@ -4,6 +4,7 @@ from argparse import ArgumentParser
 from typing import Any
 
 from clearinghouse.commands import Command as Base
+from clearinghouse.commands import counted
 from clearinghouse.databases import TARGETS
 from crawler import surroundings
 from crawler.index.rebuild import rebuild
@@ -22,7 +23,8 @@ class Command(Base):
             if options["target"] not in (None, name):
                 continue
             done = rebuild(alias)
-            self.say(f"{name}: {done.indexed} pages indexed again, {done.counted} counted, {done.seconds:.1f} s")
+            pages = counted(done.indexed, "page")
+            self.say(f"{name}: {pages} indexed again, {done.counted} counted, {done.seconds:.1f} s")
             targets.append(
                 {"name": name, "indexed": done.indexed, "counted": done.counted, "seconds": round(done.seconds, 3)}
             )

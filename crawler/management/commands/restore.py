@@ -13,7 +13,7 @@ class Command(Command):
     help = "Put a backup in the place of the databases here. Refuses a damaged one, and while processes run."
 
     def options(self, parser: CommandParser) -> None:
-        parser.add_argument("folder", type=Path)
+        parser.add_argument("folder", type=Path, help="a folder that backup made")
         parser.add_argument("--although-running", action="store_true", help="do not look whether processes run here")
 
     def work(self, **options: Any) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from argparse import ArgumentParser
 from typing import Any
 
 from clearinghouse.commands import Command as Base
-from clearinghouse.commands import Stop
+from clearinghouse.commands import Stop, counted
 from clearinghouse.databases import TARGETS
 from crawler.errors import WrongMoment
 from crawler.propagation import load, services
@@ -27,6 +27,6 @@ class Command(Base):
         targets = []
         for name, generation in goals.items():
             pages = load.count(TARGETS[name], generation)
-            self.say(f"{name}: generation {generation}, {pages} pages")
+            self.say(f"{name}: generation {generation}, {counted(pages, 'page')}")
             targets.append({"name": name, "pages": pages, "added": 0, "changed": 0, "removed": 0, "seconds": seconds})
         return {"generation": max(goals.values()), "targets": targets}

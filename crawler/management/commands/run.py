@@ -4,7 +4,7 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from clearinghouse.commands import WRONG_USE, Command, Stop
+from clearinghouse.commands import WRONG_USE, Command, Stop, counted, whole
 from crawler import control
 from crawler.errors import WrongMoment
 from crawler.models import Run
@@ -18,9 +18,9 @@ class Command(Command):
     help = "Show a run, or pause, resume, stop (keep results), cancel (discard results) it, or set its speed."
 
     def options(self, parser: CommandParser) -> None:
-        parser.add_argument("run", type=int)
-        parser.add_argument("order", nargs="?", choices=[*ORDERS, "speed"])
-        parser.add_argument("speed", nargs="?", choices=SPEEDS)
+        parser.add_argument("run", type=whole(1), metavar="RUN", help="number of the run; alone it is shown")
+        parser.add_argument("order", nargs="?", choices=[*ORDERS, "speed"], help="what to do with it")
+        parser.add_argument("speed", nargs="?", choices=SPEEDS, help="after speed: which one")
 
     def work(self, **options: Any) -> dict[str, Any]:
         run = Run.objects.filter(pk=options["run"]).first()
@@ -32,7 +32,8 @@ class Command(Command):
             raise Stop(str(error))
         run.refresh_from_db()
         result = run_result(run)
-        self.say(f"Run {run.pk} {run.get_state_display().lower()}: {result['crawled'] + result['unchanged']} pages, "
+        pages = counted(result["crawled"] + result["unchanged"], "page")
+        self.say(f"Run {run.pk} {run.get_state_display().lower()}: {pages}, "
                  f"{result['queued']} queued, {sum(result['failed'].values())} failed")  # fmt: skip
         return result
 
@@ -41,5 +42,7 @@ class Command(Command):
             if speed is None:
                 raise Stop("Name the speed: polite, medium or fast.", WRONG_USE)
             control.set_speed(run, speed, self.person)
+        elif speed is not None:
+            raise Stop(f"{order} takes no speed; ask for it by itself: run {run.pk} speed {speed}", WRONG_USE)
         elif order:
             ORDERS[order](run, self.person)

@@ -3,7 +3,7 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from clearinghouse.commands import WRONG_USE, Stop, whole
+from clearinghouse.commands import WRONG_USE, Stop, counted, whole
 from clearinghouse.commands import Command as Base
 from clearinghouse.databases import TARGETS
 from clearinghouse.search.serving import live_generation
@@ -64,7 +64,7 @@ class Command(Base):
         if number == lexicon.STOPWORD:
             self.say(f"{word} is a stopword: id 0, not stored.")
             return
-        self.say(f"{word}: {f'id {number}' if number else 'no id'}, on {pages} pages of {target}")
+        self.say(f"{word}: {f'id {number}' if number else 'no id'}, on {counted(pages, 'page')} of {target}")
         for row in found.rows:
             places = ", ".join(map(str, row.positions[:_SHOWN])) + (" …" if row.frequency > _SHOWN else "")
             self.say(f"  page {row.page_id}: {row.frequency} × at {places}  {row.url}")

@@ -7,7 +7,7 @@ from django.core.management.base import CommandParser
 from django.views.decorators.debug import sensitive_variables
 
 from clearinghouse import commands
-from clearinghouse.commands import WRONG_USE, Stop
+from clearinghouse.commands import WRONG_USE, Stop, whole
 from clearinghouse.library.models import Document
 from crawlpoints.checks import Invalid, suggested_root
 from crawlpoints.models import AuthType
@@ -20,7 +20,7 @@ class Command(commands.Command):
     help = "Adds a crawl point to a document."
 
     def options(self, parser: CommandParser) -> None:
-        parser.add_argument("doc", type=int, metavar="DOC", help="number of the document")
+        parser.add_argument("doc", type=whole(1), metavar="DOC", help="number of the document")
         parser.add_argument("url", metavar="URL", help="the page where the crawl starts, with http:// or https://")
         parser.add_argument("--root", default="", help="root string; default: the URL up to its last slash")
         parser.add_argument("--depth", default="0", metavar="N", help="depth limit, 0 to 999; default 0: only the URL")

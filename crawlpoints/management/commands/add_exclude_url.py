@@ -5,7 +5,7 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from clearinghouse import commands
-from clearinghouse.commands import WRONG_USE, Stop
+from clearinghouse.commands import WRONG_USE, Stop, whole
 from clearinghouse.library.models import Document
 from crawlpoints.checks import Invalid
 from crawlpoints.services import add_exclude_url
@@ -15,7 +15,7 @@ class Command(commands.Command):
     help = "Excludes addresses from every crawl point of a document."
 
     def options(self, parser: CommandParser) -> None:
-        parser.add_argument("doc", type=int, metavar="DOC", help="number of the document")
+        parser.add_argument("doc", type=whole(1), metavar="DOC", help="number of the document")
         parser.add_argument(
             "pattern",
             metavar="PATTERN",

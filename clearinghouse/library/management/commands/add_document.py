@@ -13,9 +13,9 @@ class Command(commands.Command):
     help = "Adds a document to the library; the project is made when it is new."
 
     def options(self, parser: CommandParser) -> None:
-        parser.add_argument("title")
+        parser.add_argument("title", metavar="TITLE", help="up to 255 characters")
         parser.add_argument("--project", default="", help="name of the project")
-        parser.add_argument("--status", default="", help="name of the status")
+        parser.add_argument("--status", default="", help="name of the status; made when it is new")
         parser.add_argument("--web-address", default="", help="where the document itself stands on the web")
         parser.add_argument("--not-public", action="store_true", help="propagate it to content development only")
 

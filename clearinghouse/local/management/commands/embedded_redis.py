@@ -11,6 +11,6 @@ class Command(Base):
     def work(self, **options: Any) -> dict[str, Any]:
         try:
             redis_server.become()
-        except redis_server.RedisMissing as missing:
-            raise Stop(str(missing)) from missing
+        except redis_server.CannotServe as why:
+            raise Stop(str(why)) from why
         return {}
