@@ -16,6 +16,7 @@ from django.db.backends.base.introspection import TableInfo
 from django.db.migrations.state import ProjectState
 
 TABLE = re.compile(r"CREATE TABLE \[(\w+)\] \((.*)\);?$", re.DOTALL)
+_CHANGED = re.compile(r"ALTER TABLE \[(\w+)\] (?:ADD|ALTER COLUMN) (\[.*)$")
 _COLUMN = re.compile(r"\[(\w+)\] ([a-z0-9]+(?: precision)?(?:\([^)]*\))?)((?: (?!\[)[^,]*)?)")
 DATABASES = ("default", "webcrawl", "primary")  # backup is made as primary is
 
@@ -135,7 +136,7 @@ def _asked() -> tuple[Any, _Asked]:
 def columns(statements: list[str]) -> Iterator[tuple[str, str, str, str]]:
     """Table, column, type, and what is said of it besides."""
     for statement in statements:
-        if found := TABLE.match(statement):
+        if found := TABLE.match(statement) or _CHANGED.match(statement):
             for name, kind, rest in _COLUMN.findall(found[2]):
                 yield found[1], name, kind, rest
 

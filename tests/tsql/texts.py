@@ -19,8 +19,8 @@ COMPARED = {
         excursion.part excursion.state field_type.name_str finding.rule finding.state instance.kind ledger.outcome
         ledger.reason notice.key notice_delivery.mail notice_mark.name notice_wish.event page_version.flags
         propagation.state propagation_step.name propagation_step.state propagation_step.target public_switch.serving
-        run.control run.origin run.speed run.state run_event.kind search_rule.kind task_claim.task webhook_call.state
-        error_mark.state""",
+        run.control run.origin run.state run_event.kind search_rule.kind task_claim.task webhook_call.state
+        excursion.tallies""",
     _DJANGO: "django_content_type.app_label django_content_type.model",
     _HEX: """
         clearinghouse_api_key.digest clearinghouse_failed_sign_in.key crawl_point.point_key
@@ -30,13 +30,14 @@ COMPARED = {
     "words in small letters, without blanks at the end": "search_use.query",
     _NAMES: """
         auth_user.username auth_user.email clearinghouse_audit.actor clearinghouse_project.name
-        clearinghouse_saved_view.name run.label run.requested_by published_document.project""",
+        clearinghouse_saved_view.name published_document.project run.label run.requested_by
+        task_claim.person""",
     _KEYED: """
         auth_user.first_name auth_user.last_name auth_user.password clearinghouse_person.rows
-        clearinghouse_project.update_nm""",
+        clearinghouse_project.update_nm instance.boot instance.fetching instance.namespace""",
     _LOOKED_FOR: """
         clearinghouse_document.title crawl_point.crawl_point_url excursion.error excursion.title fault.sentence
-        fault.trace page_version.title run_event.text message.url exclude_hit.pattern clearinghouse_audit.sentence""",
+        fault.trace page_version.title run_event.text message.url""",
     _EMPTY: "crawl_point.note run.note ledger.redirect_url",
     "whether it is sealed, by how it begins": "crawl_point.crawl_pw_str",
     "looked for without case; what a folder is is told by Exact": "ledger.url page_version.url",
