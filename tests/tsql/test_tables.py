@@ -93,6 +93,20 @@ def _length(kind: str) -> int:
     return 2 * int(text[1])
 
 
+def test_an_index_is_found_wherever_it_is_made() -> None:
+    made = [
+        "CREATE TABLE [a] ([id] bigint NOT NULL PRIMARY KEY, [b] nvarchar(9) NULL, CONSTRAINT [c] UNIQUE ([id], [b]));",
+        "ALTER TABLE [a] ADD [d] nvarchar(900) NOT NULL;",
+        "CREATE INDEX [e] ON [a] ([d]);",
+        "CREATE UNIQUE INDEX [f] ON [a]([d]) WHERE [d] IS NOT NULL;",
+        "ALTER TABLE [a] ADD CONSTRAINT [g] UNIQUE ([b]);",
+    ]
+    found = [(names, unique) for _, names, unique, _ in indexes(made)]
+    assert found == [(["id"], True), (["id", "b"], True), (["d"], False), (["d"], True), (["b"], True)]
+    kinds = {name: kind for _, name, kind, _ in columns(made)}
+    assert _length(kinds["d"]) == 1_800 > INDEX
+
+
 def test_texts_that_must_be_unique_are_so_whatever_the_collation(made: dict[str, dict[str, list[str]]]) -> None:
     """Addresses are told apart by their SHA-256, in 32 bytes; of the texts each has its reason."""
     texts, listed = set(), reasons.columns(reasons.UNIQUE)
