@@ -9,6 +9,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from importlib import import_module
 from typing import Any
 
 from django.db import DatabaseError, NotSupportedError, connections
@@ -73,6 +74,9 @@ class Recorder:
         for name in ("execute", "executemany"):
             setattr(CursorWrapper, name, self._reading(getattr(CursorWrapper, name), many=name == "executemany"))
 
+        load = import_module("crawler.propagation.load")  # it needs Django's tables, which stand by now
+        for module in (sql, load):
+            module.own_ids = self._numbering(module.own_ids)  # type: ignore[attr-defined]
         Batch.insert = self._both(Batch.insert)  # type: ignore[method-assign]
         for name in _ASKED:
             setattr(Backend, name, self._indexing(name, getattr(Backend, name)))
@@ -88,11 +92,19 @@ class Recorder:
                 ignore = bool(options.get("ignore"))
                 told = sql.insertion(sql.SQL_SERVER, table, columns, ignore=ignore)
                 self._by_hand(told, [rows[0][0], *rows[0]] if ignore else rows[0], many=True)
-                if options.get("ids"):
-                    self._by_hand(sql.numbering(table, mine=True), ())
             return insert(batch, table, columns, rows, **options)
 
         return inserted
+
+    def _numbering(self, own_ids: Callable[..., Any]) -> Callable[..., Any]:
+        """What SQL Server is told before rows that bring their ids."""
+
+        def numbered(alias: str, table: str) -> Any:
+            if table:
+                self._by_hand(sql.numbering(table, mine=True), (), place=_place() or __name__)
+            return own_ids(alias, table)
+
+        return numbered
 
     def _indexing(self, name: str, ask: Callable[..., Any]) -> Callable[..., Any]:
         """What is asked of another server's full text index is asked of SQL Server's, too."""

@@ -5,11 +5,14 @@ import os
 import re
 import subprocess
 import sys
+from functools import cache
+from typing import Any
 
 import pytest
 
 from tests.faults.house import BASE
 from tests.tsql import hand
+from tests.tsql.tables import columns
 
 CHOSEN = (
     "tests/access/test_routes.py::test_everybody_gets_at_every_address_what_the_table_says[administrator]",
@@ -47,6 +50,14 @@ def watched(tmp_path_factory: pytest.TempPathFactory) -> tuple[subprocess.Comple
     return done, [json.loads(line)["written"] for line in written.read_text().splitlines()]
 
 
+@cache
+def _made() -> dict[str, Any]:
+    made = subprocess.run(
+        [sys.executable, "-m", "tests.tsql.tables"], cwd=BASE, capture_output=True, text=True, timeout=120, check=True
+    )
+    return dict(json.loads(made.stdout))
+
+
 def test_every_statement_the_product_sends_is_one_of_sql_server(
     watched: tuple[subprocess.CompletedProcess[str], list[str]],
 ) -> None:
@@ -63,15 +74,26 @@ def test_every_statement_that_is_written_by_hand_was_seen(
     watched: tuple[subprocess.CompletedProcess[str], list[str]],
 ) -> None:
     """By the recorder, or among what makes and adopts a database; the others say why SQL Server is never sent them."""
-    made = subprocess.run(
-        [sys.executable, "-m", "tests.tsql.tables"], cwd=BASE, capture_output=True, text=True, timeout=120, check=True
-    )
-    parts = json.loads(made.stdout)
-    beside = [sql for part in parts.values() for sql in ([*part["beside"]] if isinstance(part, dict) else part)]
+    beside = [sql for part in _made().values() for sql in ([*part["beside"]] if isinstance(part, dict) else part)]
     seen = "\n".join(hand.on_one_line(sql) for sql in [*watched[1], *beside])
     written = hand.statements()
     assert len(written) > 80
     assert [f"{one.place}: {one.text}" for one in written if not one.seen_in(seen)] == []
+
+
+def test_rows_that_bring_their_numbers_are_announced(
+    watched: tuple[subprocess.CompletedProcess[str], list[str]],
+) -> None:
+    """SQL Server numbers an IDENTITY column itself, and refuses a number it was not told of."""
+    made = [sql for alias in ("default", "webcrawl", "primary") for sql in _made()[alias]["tables"]]
+    numbered = {table: name for table, name, _, rest in columns(made) if "IDENTITY" in rest}
+    brought = set()
+    for sql in watched[1]:
+        if found := re.search(r"^(?:IF NOT .*)?INSERT INTO (\w+) \(([^)]*)\)", sql):
+            names = {name.strip('" ') for name in found[2].split(",")}
+            brought |= {found[1]} if numbered.get(found[1]) in names else set()
+    announced = {sql.split()[2] for sql in watched[1] if sql.startswith("SET IDENTITY_INSERT") and sql.endswith(" ON")}
+    assert brought == announced == {"page_version", "published_version", "published_meta"}
 
 
 def test_what_is_left_out_stands_in_the_source() -> None:
