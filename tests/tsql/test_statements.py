@@ -43,7 +43,7 @@ def watched(tmp_path_factory: pytest.TempPathFactory) -> tuple[subprocess.Comple
     written = tmp_path_factory.mktemp("tsql") / "written"
     done = subprocess.run(
         [sys.executable, "-m", "tests.tsql", *CHOSEN],
-        cwd=BASE, env=os.environ | {"TSQL_WRITE": str(written)}, capture_output=True, text=True, timeout=400,
+        cwd=BASE, env=os.environ | {"TSQL_WRITE": str(written)}, capture_output=True, text=True, timeout=600,
         check=False,
     )  # fmt: skip
     assert written.exists(), done.stdout[-6000:] + done.stderr[-2000:]
