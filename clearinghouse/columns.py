@@ -1,11 +1,13 @@
 """Owns: the columns that must be told each server in its own words. Does not: make a digest (see digests).
 
-Called by: models.
+Called by: models, queries.
 """
 
 from typing import Any
 
 from django.db import models
+
+_LETTER_BY_LETTER = "Latin1_General_100_BIN2"
 
 
 class DigestField(models.BinaryField):
@@ -23,4 +25,14 @@ class ExactCharField(models.CharField):
 
     def db_type(self, connection: Any) -> str:
         kind = str(super().db_type(connection))
-        return f"{kind} COLLATE Latin1_General_100_BIN2" if connection.vendor == "microsoft" else kind
+        return f"{kind} COLLATE {_LETTER_BY_LETTER}" if connection.vendor == "microsoft" else kind
+
+
+class Exact(models.Func):
+    """A text told apart letter by letter: SQL Server would count /Docs/ and /docs/ as one."""
+
+    template = "%(expressions)s"
+    arity = 1
+
+    def as_microsoft(self, compiler: Any, connection: Any) -> Any:
+        return self.as_sql(compiler, connection, template=f"%(expressions)s COLLATE {_LETTER_BY_LETTER}")

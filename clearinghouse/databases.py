@@ -57,7 +57,7 @@ def from_url(url: str, mapped: bool = True) -> dict[str, Any]:
     if parts.scheme in {"postgres", "postgresql"}:
         return _server(parts, "django.db.backends.postgresql", {"options": _POSTGRES_OPTIONS})
     if parts.scheme == "mssql":
-        return _server(parts, "mssql", {}) | {"OPTIONS": _sql_server(dict(parse_qsl(parts.query)))}
+        return _server(parts, "clearinghouse.sql_server", {}) | {"OPTIONS": _sql_server(dict(parse_qsl(parts.query)))}
     raise ValueError("A database address begins with sqlite:///, postgres:// or mssql://")
 
 

@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 from django.core.exceptions import EmptyResultSet
 from django.db.models import Count, Max, Min, QuerySet, Sum
 
+from clearinghouse.columns import Exact
 from clearinghouse.digests import digest_of
 from clearinghouse.kept import Kept
 
@@ -148,7 +149,8 @@ def _put_together(rows: QuerySet[ErrorGroup]) -> dict[tuple[str, ...], Group]:
         group.count += count
         group.statuses.add(status)
         group.documents.add(doc_id)
-    for *key, first, last in rows.order_by().values_list(*_KEY).annotate(Min("ended_at"), Max("ended_at")):
+    exact = [Exact(name) for name in _KEY]
+    for *key, first, last in rows.order_by().values_list(*exact).annotate(Min("ended_at"), Max("ended_at")):
         groups[tuple(key)].first, groups[tuple(key)].last = first, last
     return groups
 

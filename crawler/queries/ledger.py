@@ -7,6 +7,8 @@ from typing import Any, TypeVar
 from django.db.models import Exists, OuterRef, QuerySet, Value
 from django.db.models.functions import Left, StrIndex, Substr
 
+from clearinghouse.columns import Exact
+
 from ..models import LedgerEntry, Message, MessageState, PageVersion, Run
 from ..values import CRAWLED, OUTCOMES, QUEUED, REASONS, UNCHANGED
 from .counts import Docs, excursions_of
@@ -231,7 +233,7 @@ def _narrowed(rows: Queried, asked: Filter) -> Queried:
         rows = rows.filter(url__icontains=asked.text)
     if asked.site:
         # Not LIKE: it does not tell upper case from lower case on every database.
-        rows = rows.annotate(beginning=Left("url", len(asked.site))).filter(beginning=asked.site)
+        rows = rows.annotate(beginning=Left(Exact("url"), len(asked.site))).filter(beginning=asked.site)
         if asked.here:
             rows = rows.annotate(deeper=StrIndex(Substr("url", len(asked.site) + 1), Value("/"))).filter(deeper=0)
     return rows if asked.depth is None else rows.filter(depth=asked.depth)

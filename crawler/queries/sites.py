@@ -11,6 +11,7 @@ from typing import Any
 from django.db.models import Case, Count, F, Q, QuerySet, Sum, Value, When
 from django.db.models.functions import Left, StrIndex, Substr
 
+from clearinghouse.columns import Exact
 from clearinghouse.kept import Kept
 
 from ..models import OPEN_STATES, Diagnosis, Excursion, FolderFigure, LedgerEntry, Message, MessageState, Run
@@ -137,14 +138,14 @@ def _start(folder: str, column: str) -> tuple[Any, Any]:
     """The beginning of the address up to the slash that ends its site, or the folder below `folder`."""
     skip = len(folder) or _SCHEME
     slash = StrIndex(Substr(column, skip + 1), Value("/"))
-    own = Left(column, len(folder)) if folder else Value("")
-    return Case(When(cut=0, then=own), default=Left(column, F("cut") + skip)), slash
+    own = Left(Exact(column), len(folder)) if folder else Value("")
+    return Case(When(cut=0, then=own), default=Left(Exact(column), F("cut") + skip)), slash
 
 
 def in_groups(rows: QuerySet[Any], folder: str, column: str = "url") -> QuerySet[Any]:
     start, slash = _start(folder, column)
     if folder:
-        rows = rows.annotate(beginning=Left(column, len(folder))).filter(beginning=folder)
+        rows = rows.annotate(beginning=Left(Exact(column), len(folder))).filter(beginning=folder)
     else:
         rows = rows.filter(Q(url__startswith="http://") | Q(url__startswith="https://"))
     grouped: QuerySet[Any] = rows.annotate(cut=slash).annotate(start=start)

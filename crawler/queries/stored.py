@@ -7,6 +7,8 @@ from typing import Any
 from django.db.models import Count, Max, Q, QuerySet, Sum, Value
 from django.db.models.functions import Left, StrIndex, Substr
 
+from clearinghouse.columns import Exact
+
 from ..models import LedgerEntry, PageHead, PageVersion
 from .sites import in_groups
 
@@ -40,7 +42,7 @@ def pages_of(doc_id: int, asked: Asked) -> QuerySet[PageVersion]:
         rows = rows.filter(type_id=asked.type_id)
     if asked.folder:
         # Not LIKE: it does not tell upper case from lower case on every database.
-        rows = rows.annotate(beginning=Left("url", len(asked.folder))).filter(beginning=asked.folder)
+        rows = rows.annotate(beginning=Left(Exact("url"), len(asked.folder))).filter(beginning=asked.folder)
         if asked.here:
             rows = rows.annotate(deeper=StrIndex(Substr("url", len(asked.folder) + 1), Value("/"))).filter(deeper=0)
     column = SORTS.get(asked.sort.removeprefix("-"), "url")

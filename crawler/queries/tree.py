@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from django.db.models import QuerySet
 from django.db.models.functions import Left
 
+from clearinghouse.columns import Exact
+
 from ..models import Excursion, LedgerEntry, Run
 from .counted import documents_below
 from .counts import Docs, excursions_of
@@ -30,7 +32,7 @@ def first_links(run: Run, docs: Docs, folder: str, doc_id: int | None) -> tuple[
     if folder:
         excursions = _of(run, documents_below(run, docs, folder) if doc_id is None else docs, doc_id)
         rows = LedgerEntry.objects.filter(excursion__in=excursions.values("id"), outcome__in=PAGE_OUTCOMES)
-        rows = rows.annotate(beginning=Left("url", len(folder))).filter(beginning=folder)
+        rows = rows.annotate(beginning=Left(Exact("url"), len(folder))).filter(beginning=folder)
         nodes = _nodes(rows)
         return nodes, rows.count() if len(nodes) == MOST else len(nodes)
     first, pages = [], 0

@@ -14,8 +14,10 @@ from honcho.environ import parse_procfile
 
 from clearinghouse import env
 from tests.house.tree import BASE
+from tests.requirements import need
 
 DEPLOY = BASE / "deploy"
+SCRIPTS = ("audit", "install", "run", "test-packages")
 NOT_OF_A_SERVER = {"demo", "redis"}  # the demo site; Redis is a server of its own there
 PROCESSES = set(parse_procfile((BASE / "Procfile").read_text()).processes) - NOT_OF_A_SERVER
 _READ = "import json, sys, yaml; json.dump(yaml.safe_load(sys.stdin), sys.stdout)"
@@ -61,6 +63,18 @@ def test_the_web_container_is_asked_for_its_health_and_believes_only_it_and_the_
     assert web["ports"] == ["127.0.0.1:8765:8765"]
     network = compose()["networks"]["default"]["ipam"]["config"][0]
     assert web["environment"]["CLEARINGHOUSE_BEHIND_PROXY"] == f"127.0.0.1,{network['gateway']}"
+
+
+def test_no_container_gains_rights_and_every_server_says_how_it_is() -> None:
+    for name, one in compose()["services"].items():
+        assert one["security_opt"] == ["no-new-privileges:true"], name
+    for name in ("web", "redis", "postgres"):
+        assert compose()["services"][name]["healthcheck"]["test"][0] == "CMD"
+
+
+def test_containers_and_units_wait_as_long_for_a_batch_to_be_stored() -> None:
+    seconds = re.search(r"^TimeoutStopSec=(\d+)$", units()["clearinghouse@.service"], re.M)
+    assert seconds and {one["stop_grace_period"] for one in ours().values()} == {f"{seconds[1]}s"}
 
 
 def test_every_database_of_compose_is_made() -> None:
@@ -129,6 +143,21 @@ def test_systemd_finds_no_fault_in_the_units(tmp_path: Path) -> None:
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
     ours = [line for line in done.stderr.splitlines() if "clearinghouse" in line]
     assert (done.returncode, ours) == (0, [])
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("shellcheck", "deploy/run", "deploy/switch-public", *(f".ci/{name}" for name in SCRIPTS)),
+        ("hadolint", "deploy/Dockerfile"),
+        ("check-jsonschema", "--builtin-schema", "vendor.compose-spec", "deploy/compose.yaml"),
+    ],
+    ids=lambda command: command[0],
+)
+def test_linters_find_no_fault(command: tuple[str, ...]) -> None:
+    need("linters", shutil.which(command[0]) is not None, f"there is no {command[0]}")
+    done = subprocess.run(command, cwd=BASE, capture_output=True, text=True, check=False, timeout=120)
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_the_scripts_are_programs() -> None:

@@ -100,13 +100,25 @@ def test_nothing_can_be_written_but_the_two_folders(machine: Sandbox) -> None:
     assert machine.run("touch", str(machine.var / "written")).returncode == 0
 
 
-def test_the_tick_and_a_worker_run_and_end_well(machine: Sandbox) -> None:
+def test_a_round_of_the_tick(machine: Sandbox) -> None:
     done = machine.run("deploy/run", "manage", "tick", "--once", "--json")
     assert (done.returncode, done.stdout.strip()) == (0, '{"rounds": 1}'), done.stderr
-    worker = machine.start("deploy/run", "worker-crawl.2")
-    until(lambda: b"rqworker\0crawl" in command_of(worker.pid), "the worker is itself")
-    worker.terminate()
-    assert worker.wait(timeout=30) in (0, -15)  # -15: before it had read who it is
+
+
+@pytest.mark.parametrize(
+    ("name", "command"),
+    [
+        ("worker-control", b"rqworker\0control"),
+        ("worker-crawl.2", b"rqworker\0crawl"),
+        ("worker-propagate", b"rqworker\0propagate"),
+        ("tick", b"manage.py\0tick"),
+    ],
+)
+def test_each_process_runs_and_ends_within_the_time_it_is_given(machine: Sandbox, name: str, command: bytes) -> None:
+    process = machine.start("deploy/run", name)
+    until(lambda: command in command_of(process.pid), f"{name} is itself")
+    process.terminate()
+    assert process.wait(timeout=30) in (0, -15)  # -15: before it had read who it is
     assert "Traceback" not in machine.log and "Read-only" not in machine.log
 
 
@@ -122,6 +134,8 @@ def test_a_name_that_is_not_in_the_procfile_is_refused(machine: Sandbox) -> None
 
 def test_the_health_check_tells_a_good_answer_from_a_bad_one(machine: Sandbox) -> None:
     assert healthy(machine, "/search/", "/help/").returncode == 0
+    asked = healthy(machine, "/healthz", "/readyz")  # as compose.yaml asks
+    assert (asked.returncode, asked.stderr) == (0, "")
     bad = healthy(machine, "/search/", "/search/result/999999/")
     assert (bad.returncode, bad.stderr.strip()) == (1, "/search/result/999999/: 404")
 

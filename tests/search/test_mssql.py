@@ -6,7 +6,7 @@ import pytest
 import sqlglot
 
 from clearinghouse.search.backends import mssql
-from clearinghouse.search.query import parse
+from clearinghouse.search.query import Term, parse
 from crawler.propagation import load
 
 _COLUMNS = "(title_str, headings, metas, anchors, text)"
@@ -63,6 +63,13 @@ def test_one_of_the_alternatives_is_enough():
     source, _ = matched("stroke OR title:heart")
     parts = [part(0), part(0, "title_str"), part(1, "title_str", 3)]
     assert f"FROM ({' UNION ALL '.join(parts)}) AS u GROUP BY u.page HAVING ({has(0)})" in source
+
+
+def test_a_condition_is_never_longer_than_the_server_takes():
+    taught = tuple(Term((f"synonym{number}",)) for number in range(300))
+    _, values = matched("patient", groups=(taught,))
+    assert len(values[:-1]) == 300 and 3_900 < len(values[-1]) <= 4_000
+    assert values[-1].endswith('")') and values[-1].startswith('FORMSOF(INFLECTIONAL, "synonym0") OR ')
 
 
 def test_where_no_page_has_all_words_one_of_the_choices_is_enough():

@@ -1,6 +1,6 @@
 """python -m tests.tsql [PYTEST ARGUMENTS]: what SQL Server would be sent while these tests run, held to its grammar.
 
-Without arguments every folder whose tests use the databases of their own process: that takes some ten minutes.
+Without arguments every folder whose tests use the databases of their own process: that takes half an hour.
 test_statements.py runs a short choice that visits every screen and every step of a crawl and a propagation.
 """
 

@@ -1,12 +1,15 @@
 """A plugin of pytest: watches the product while tests run, and says at the end what SQL Server would not take."""
 
+import json
 import os
+from dataclasses import asdict
 from typing import Any
 
 import pytest
 
-from tests.tsql import rules
+from tests.tsql import rules, tables, texts
 from tests.tsql.recorder import Recorder
+from tests.tsql.schema import Schema
 
 recorder = Recorder()
 
@@ -24,8 +27,14 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 def report() -> list[str]:
     wrong = [f"{place}: {kind}: {error}" for (place, error), kind in recorder.refused.items()]
+    schema = Schema([sql for alias in tables.DATABASES for sql in [*tables.migrations(alias), *tables.beside(alias)]])
+    known = texts.columns(texts.COMPARED)
     for one in recorder.sent.values():
-        wrong += [f"{one.place}: {fault}\n    {one.sql[:400]}" for fault in rules.faults(one.sql, one.parameters)]
+        found = rules.faults(one.sql, one.parameters)
+        if not found:
+            compared, found = schema.read(one.sql)
+            found += [f"{name} is compared without a reason in texts.py" for name in sorted(compared - known)]
+        wrong += [f"{one.place}: {fault}\n    {one.sql[:400]}" for fault in found]
     return wrong
 
 
@@ -34,14 +43,14 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
     terminalreporter.section("T-SQL")
     for line in wrong:
         terminalreporter.line(line)
+    written = {one.written for one in recorder.sent.values()}
     by_hand = sum(one.by_hand for one in recorder.sent.values())
     most = max((one.parameters for one in recorder.sent.values()), default=0)
     places = len({one.place for one in recorder.sent.values()})
     terminalreporter.line(
-        f"{recorder.executed:,} statements sent, {len(recorder.sent):,} different texts from {places} places in the "
+        f"{recorder.executed:,} statements sent, {len(written):,} different texts from {places} places in the "
         f"code, {by_hand} of them written by hand; at most {most} parameters; {len(wrong)} wrong"
     )
     if path := os.environ.get("TSQL_WRITE"):
         with open(path, "w") as file:
-            for one in recorder.sent.values():
-                file.write(f"-- {one.place} {one.parameters} {one.by_hand}\n{one.sql}\n")
+            file.writelines(f"{json.dumps(asdict(one))}\n" for one in recorder.sent.values())

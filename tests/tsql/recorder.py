@@ -9,6 +9,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from importlib import import_module
 from typing import Any
 
 from django.db import DatabaseError, NotSupportedError, connections
@@ -26,17 +27,30 @@ from tests.tsql import server
 
 _PRODUCT = ("clearinghouse.", "crawler.", "crawlpoints.")
 _MIGRATING = ("django.db.migrations", "django.core.management.commands.migrate")  # see test_tables.py
+# Both ask the server's kind first, and tell SQL Server the rows that are not there. So does Django for its link tables.
+_DECIDED_BY_SERVER = ("crawler.findings.diagnosis._add_new", "clearinghouse.adoption.seeds._add_missing")
 _NOT_OURS = ("SAVEPOINT", "RELEASE", "ROLLBACK", "PRAGMA")
 _ELSEWHERE = (" ON CONFLICT DO NOTHING",)  # of Batch.insert, whose form for SQL Server is taken there
-_ASKED = ("ensure", "exists", "missing", "add", "remove", "matches", "having", "frequency", "finds", "holding", "facts")
+_ASKED = ("ensure", "exists", "missing", "add", "remove", "matches", "having", "frequency", "finds", "holding", "facts",
+          "alike", "settled")  # fmt: skip
 _COMPILERS = (compiler.SQLCompiler, compiler.SQLInsertCompiler, compiler.SQLUpdateCompiler, compiler.SQLDeleteCompiler,
               compiler.SQLAggregateCompiler)  # fmt: skip
 
 
+# What carries other people's statements: the place is that of who gave it one.
+_CARRIERS = {
+    "crawler.propagation.load.execute", "crawler.propagation.load._insert", "crawler.sql.execute_many",
+    "crawler.sql.own_ids", "clearinghouse.search.backends.base._rows", "clearinghouse.search.backends.base._execute",
+    "clearinghouse.adoption.standing.rows", "clearinghouse.adoption.standing.run",
+    "clearinghouse.adoption.standing.value",
+}  # fmt: skip
+
+
 @dataclass(frozen=True)
 class Sent:
-    """A statement and where in the product it is sent from."""
+    """A statement as it is written and as the driver is given it, and where in the product it is sent from."""
 
+    written: str
     sql: str
     parameters: int
     place: str
@@ -45,7 +59,7 @@ class Sent:
 
 @dataclass
 class Recorder:
-    sent: dict[str, Sent] = field(default_factory=dict)  # each text once
+    sent: dict[Any, Sent] = field(default_factory=dict)  # each text once for each row of kinds of its parameters
     refused: dict[tuple[str, str], str] = field(default_factory=dict)  # what cannot be said to SQL Server at all
     executed: int = 0
 
@@ -60,6 +74,9 @@ class Recorder:
         for name in ("execute", "executemany"):
             setattr(CursorWrapper, name, self._reading(getattr(CursorWrapper, name), many=name == "executemany"))
 
+        load = import_module("crawler.propagation.load")  # it needs Django's tables, which stand by now
+        for module in (sql, load):
+            module.own_ids = self._numbering(module.own_ids)  # type: ignore[attr-defined]
         Batch.insert = self._both(Batch.insert)  # type: ignore[method-assign]
         for name in _ASKED:
             setattr(Backend, name, self._indexing(name, getattr(Backend, name)))
@@ -72,13 +89,22 @@ class Recorder:
 
         def inserted(batch: Any, table: str, columns: Any, rows: Any, **options: Any) -> Any:
             if rows:
-                told = sql.insertion(sql.SQL_SERVER, table, columns, ignore=options.get("ignore", False))
-                self._add(Sent(told, len(columns) + bool(options.get("ignore")), _place(), by_hand=True))
-                if options.get("ids"):
-                    self._add(Sent(sql.numbering(table, mine=True), 0, _place(), by_hand=True))
+                ignore = bool(options.get("ignore"))
+                told = sql.insertion(sql.SQL_SERVER, table, columns, ignore=ignore)
+                self._by_hand(told, [rows[0][0], *rows[0]] if ignore else rows[0], many=True)
             return insert(batch, table, columns, rows, **options)
 
         return inserted
+
+    def _numbering(self, own_ids: Callable[..., Any]) -> Callable[..., Any]:
+        """What SQL Server is told before rows that bring their ids."""
+
+        def numbered(alias: str, table: str) -> Any:
+            if table:
+                self._by_hand(sql.numbering(table, mine=True), (), place=_place() or __name__)
+            return own_ids(alias, table)
+
+        return numbered
 
     def _indexing(self, name: str, ask: Callable[..., Any]) -> Callable[..., Any]:
         """What is asked of another server's full text index is asked of SQL Server's, too."""
@@ -114,11 +140,11 @@ class Recorder:
             return
         self.executed += 1
         alias = made.connection.alias
-        if alias not in self._servers:
-            self._servers[alias] = server.connection(alias)
-        other = self._servers[alias]
+        other = self._server(alias)
         query = made.query.clone()
         if isinstance(query, InsertQuery):
+            if query.on_conflict and place not in _DECIDED_BY_SERVER and not query.model._meta.auto_created:
+                self.refused[place, "rows that exist cannot be left out"] = "NotSupportedError"
             query.objs = query.objs[: max(1, other.ops.bulk_batch_size(list(query.fields), query.objs))]
         told = other.ops.compiler(type(made).__name__)(query, other, made.using)
         if hasattr(made, "returning_fields"):
@@ -126,10 +152,10 @@ class Recorder:
         connections[alias] = other  # a query inside another asks for its connection by name
         try:
             for sql, parameters in _statements(told.as_sql()):
-                self._add(Sent(sql, len(parameters or ()), place, by_hand=False))
+                self._add(sql, parameters, place, other)
         except (compiler.EmptyResultSet, compiler.FullResultSet):
             return
-        except (NotSupportedError, DatabaseError, AttributeError, TypeError, ValueError) as error:
+        except (NotSupportedError, DatabaseError, NotImplementedError, AttributeError, TypeError, ValueError) as error:
             self.refused[place, str(error)] = type(error).__name__
         finally:
             connections[alias] = made.connection
@@ -141,15 +167,30 @@ class Recorder:
             if place and not str(sql).startswith(_NOT_OURS) and not str(sql).endswith(_ELSEWHERE):
                 self.executed += 1
                 rows = parameters = list(parameters) if many else parameters
-                self._add(Sent(str(sql), len((rows[0] if many and rows else rows) or ()), place, by_hand=True))
+                self._by_hand(str(sql), rows[0] if many and rows else rows, many)
             return execute(cursor, sql, parameters, *rest)
 
         return read
 
-    def _add(self, one: Sent) -> None:
-        known = self.sent.get(one.sql)
-        if known is None or known.parameters < one.parameters:
-            self.sent[one.sql] = one
+    def _server(self, alias: str) -> Any:
+        if alias not in self._servers:
+            self._servers[alias] = server.connection(alias)
+        return self._servers[alias]
+
+    def _by_hand(self, sql: str, parameters: Any, many: bool = False, place: str = "") -> None:
+        place = place or _place()
+        try:
+            self._add(sql, parameters, place, self._server("default"), by_hand=True, many=many)
+        except (NotImplementedError, TypeError, ValueError, KeyError, IndexError) as error:
+            self.refused[place, str(error)] = type(error).__name__
+
+    def _add(
+        self, sql: str, parameters: Any, place: str, other: Any, *, by_hand: bool = False, many: bool = False
+    ) -> None:
+        key = sql, tuple(type(one) for one in parameters or ())
+        if key not in self.sent:
+            sql, parameters = server.told(other, sql, parameters, many)
+            self.sent[key] = Sent(key[0], sql, len(parameters), place, by_hand)
 
 
 class _Deaf(MssqlIndex):
@@ -160,7 +201,7 @@ class _Deaf(MssqlIndex):
         self._recorder = recorder
 
     def _execute(self, sql: str, values: Any = ()) -> int:
-        self._recorder._add(Sent(sql, len(values), "clearinghouse.search.backends.mssql", by_hand=True))
+        self._recorder._by_hand(sql, list(values), place="clearinghouse.search.backends.mssql")
         return 0
 
     def _rows(self, sql: str, values: Any = ()) -> list[Any]:
@@ -168,7 +209,9 @@ class _Deaf(MssqlIndex):
         return [(0,)] if "COUNT(" in sql else []
 
     def _add_facts(self, published_ids: Any) -> None:
-        self._execute(f"INSERT INTO published_facts ({', '.join(FACTS)}) VALUES ({marks(FACTS)})", FACTS)
+        super()._add_facts(published_ids)
+        told = f"INSERT INTO published_facts ({', '.join(FACTS)}) VALUES ({marks(FACTS)})"
+        self._recorder._by_hand(told, FACTS, many=True, place="clearinghouse.search.backends.mssql")
 
 
 def _statements(compiled: Any) -> Iterator[tuple[str, Any]]:
@@ -183,7 +226,8 @@ def _place() -> str:
         name = frame.f_globals.get("__name__", "")
         if name.startswith(_MIGRATING) or (not place and name.startswith("tests.") and name != __name__):
             return ""
-        if not place and name.startswith(_PRODUCT):
-            place = f"{name}.{frame.f_code.co_name}"
+        here = f"{name}.{frame.f_code.co_name}"
+        if not place and name.startswith(_PRODUCT) and here not in _CARRIERS:
+            place = here
         frame = frame.f_back  # type: ignore[assignment]
     return place

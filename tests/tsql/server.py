@@ -5,6 +5,7 @@ stands in its place, so that the back end can be imported; whoever tried to conn
 """
 
 import sys
+from collections.abc import Sequence
 from importlib import import_module
 from types import ModuleType
 from typing import Any
@@ -31,14 +32,14 @@ def _driver() -> None:
         for name in ("Error", "DataError", "DatabaseError", "IntegrityError", "InterfaceError", "InternalError",
                      "NotSupportedError", "OperationalError", "ProgrammingError", "Warning"):  # fmt: skip
             setattr(stand_in, name, type(name, (Exception,), {}))
-        stand_in.Binary = bytes  # type: ignore[attr-defined]
+        stand_in.Binary = bytearray  # type: ignore[attr-defined]
         sys.modules["pyodbc"] = stand_in
 
 
 def connection(alias: str = "default") -> Any:
     """A connection of the product's own settings for SQL Server; every question to the server has its answer here."""
     _driver()
-    wrapper = import_module("mssql.base").DatabaseWrapper
+    wrapper = import_module("clearinghouse.sql_server.base").DatabaseWrapper
     made = wrapper({**_DEFAULTS, **from_url(URL), "TEST": _TEST}, alias)
     made.__dict__ |= {"sql_server_version": VERSION, "to_azure_sql_db": False}
     # As inside a transaction: SELECT … FOR UPDATE asks for one.
@@ -47,6 +48,27 @@ def connection(alias: str = "default") -> Any:
     made.__dict__["cursor"] = _Silent
     made.introspection.get_constraints = lambda cursor, table: {}
     return made
+
+
+def told(server: Any, sql: str, parameters: Sequence[Any] | None, many: bool = False) -> tuple[str, Sequence[Any]]:
+    """Text and parameters as the driver is given them: a question that groups declares variables of its own."""
+    tape = _Tape()
+    cursor = import_module("clearinghouse.sql_server.base").Cursor(tape, server)
+    if many:
+        cursor.executemany(sql, [parameters or ()])
+    else:
+        cursor.execute(sql, parameters)
+    return tape.sql, tape.parameters
+
+
+class _Tape:
+    """A cursor of a driver that writes down what it is given."""
+
+    def execute(self, sql: str, parameters: Sequence[Any] = ()) -> None:
+        self.sql, self.parameters = sql, parameters
+
+    def executemany(self, sql: str, rows: Sequence[Sequence[Any]]) -> None:
+        self.sql, self.parameters = sql, rows[0]
 
 
 class _Silent:

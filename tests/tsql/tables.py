@@ -6,11 +6,18 @@ back end for SQL Server changes Django.
 
 import json
 import os
+import re
 import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
+from django.db.backends.base.introspection import TableInfo
 from django.db.migrations.state import ProjectState
 
+TABLE = re.compile(r"CREATE TABLE \[(\w+)\] \((.*)\);?$", re.DOTALL)
+_CHANGED = re.compile(r"ALTER TABLE \[(\w+)\] (?:ADD|ALTER COLUMN) (\[.*)$")
+_COLUMN = re.compile(r"\[(\w+)\] ([a-z0-9]+(?: precision)?(?:\([^)]*\))?)((?: (?!\[)[^,]*)?)")
 DATABASES = ("default", "webcrawl", "primary")  # backup is made as primary is
 
 
@@ -49,28 +56,13 @@ def beside(alias: str) -> list[str]:
 
 def adoption() -> list[str]:
     """What an adoption asks of a library that stands already, and what it changes there."""
+    from django.db import connections
+
+    from clearinghouse.adoption import results, standing, views
     from clearinghouse.adoption.dialects import microsoft as dialect
-    from tests.tsql.server import connection
 
-    server, sent = connection(), list[str]()
-    none, answer = 0, list[Any]()
-
-    class Cursor:
-        rowcount = 0
-
-        def __enter__(self) -> "Cursor":
-            return self
-
-        def __exit__(self, *_: object) -> None:
-            pass
-
-        def execute(self, sql: str, parameters: Any = None) -> None:
-            sent.append(sql)
-
-        def fetchall(self) -> list[Any]:
-            return answer
-
-    server.__dict__["cursor"] = Cursor
+    server, asked = _asked()
+    none, answer = 0, asked.answer
     with dialect.locked(server):
         pass
     dialect.stored_view(server, "doc_crawl_page")
@@ -81,13 +73,84 @@ def adoption() -> list[str]:
     answer[:] = [(none,)]
     dialect.give_ids(server, "doc", "doc_id")
     dialect.start_ids_above(server, "doc", "doc_id", 5)
-    return sent
+    standing.count(server, "doc")
+    connections["default"] = server
+    results._highest("default", "doc", "doc_id")
+    answer[:] = []
+    results._metas_of("default", [1, 2])
+    views.drop_views("default")
+    return asked.sent
 
 
+def rare() -> list[str]:
+    """What no test of the ordinary choice brings about in its own process."""
+    from django.db import connections
+
+    from crawler.doctor import databases
+    from crawler.pruning import bodies
+
+    server, asked = _asked()
+    connections["default"] = connections["webcrawl"] = server
+    databases._not_writable("default")
+    bodies._alone()
+    return asked.sent
+
+
+class _Asked:
+    """A cursor that keeps what it is sent; what it answers is given to it."""
+
+    rowcount = 0
+
+    def __init__(self) -> None:
+        self.sent: list[str] = []
+        self.answer: list[Any] = []
+
+    def __call__(self) -> "_Asked":
+        return self
+
+    def __enter__(self) -> "_Asked":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def execute(self, sql: str, parameters: Any = None) -> None:
+        self.sent.append(sql)
+
+    def fetchall(self) -> list[Any]:
+        return self.answer
+
+
+def _asked() -> tuple[Any, _Asked]:
+    """A connection to SQL Server that stands in a library made before, and what it is sent."""
+    from tests.tsql.server import connection
+
+    server, asked = connection(), _Asked()
+    tables = [TableInfo(name, "t") for name in ("doc", "crawl_page_meta_before")]
+    server.introspection.get_table_list = lambda cursor: [*tables, TableInfo("doc_crawl_page", "v")]
+    server.introspection.get_table_description = lambda cursor, table: [_Wide(name="deleted_fl")]
+    server.__dict__ |= {"cursor": asked, "savepoint_ids": [], "_savepoint": lambda name: None}
+    return server, asked
+
+
+def columns(statements: list[str]) -> Iterator[tuple[str, str, str, str]]:
+    """Table, column, type, and what is said of it besides."""
+    for statement in statements:
+        if found := TABLE.match(statement) or _CHANGED.match(statement):
+            for name, kind, rest in _COLUMN.findall(found[2]):
+                yield found[1], name, kind, rest
+
+
+@dataclass
 class _Wide:
     """A column that asks for more room."""
 
-    column, max_length = "name_str", 50
+    name: str = "name_str"
+    max_length: int = 50
+
+    @property
+    def column(self) -> str:
+        return self.name
 
     def db_type(self, connection: Any) -> str:
         return "nvarchar(50)"
@@ -99,7 +162,7 @@ def main() -> None:
 
     django.setup()
     made: dict[str, Any] = {alias: {"tables": migrations(alias), "beside": beside(alias)} for alias in DATABASES}
-    print(json.dumps(made | {"adoption": adoption()}))
+    print(json.dumps(made | {"adoption": adoption(), "rare": rare()}))
 
 
 if __name__ == "__main__":

@@ -24,7 +24,11 @@ print(made._build_connection_string(parts, parts["OPTIONS"].get("driver", "")))
 
 def test_the_address_says_where_who_and_how() -> None:
     told = from_url("mssql://reader:p%40ss%2Fword@db.example.org:1444/doc_library")
-    assert (told["ENGINE"], told["HOST"], told["PORT"]) == ("mssql", "db.example.org", "1444")
+    assert (told["ENGINE"], told["HOST"], told["PORT"]) == (
+        "clearinghouse.sql_server",
+        "db.example.org",
+        "1444",
+    )
     assert (told["NAME"], told["USER"], told["PASSWORD"]) == ("doc_library", "reader", "p@ss/word")
     assert told["OPTIONS"] == {
         "driver": "ODBC Driver 18 for SQL Server",

@@ -40,6 +40,7 @@ FACTS = (
     "language nvarchar(8) NOT NULL, folder nvarchar(300) NOT NULL, alike bigint NOT NULL, "
     "crawled_at datetimeoffset NOT NULL)"
 )
+_LONGEST = 4_000  # characters of a full-text condition
 _TITLE = 3  # so many times a word counts that also stands in the title
 
 
@@ -84,7 +85,7 @@ class MssqlIndex(Backend):
                 values.append(_term(term))
         # A word that is also in the title raises the page; it need not be there.
         parts.append(_points(len(query.groups), "title_str", _TITLE))
-        values.append(" OR ".join(_term(term) for term in query.words))
+        values.append(_any_of(query.words))
         place = {group: number for number, group in enumerate(query.groups)}
         choices = " OR ".join(
             f"({_has(map(place.__getitem__, groups))})" for groups in query.choices or (query.groups,)
@@ -105,6 +106,17 @@ def _points(part: int, columns: str, times: int) -> str:
 
 def _has(parts: Iterable[int]) -> str:
     return " AND ".join(f"MAX(CASE WHEN u.part = {part} THEN 1 ELSE 0 END) = 1" for part in parts)
+
+
+def _any_of(terms: Iterable[Term]) -> str:
+    """As many of the terms as there is room for; what they raise is found without them."""
+    said = ""
+    for term in terms:
+        more = f"{said} OR {_term(term)}" if said else _term(term)
+        if len(more) > _LONGEST:
+            break
+        said = more
+    return said
 
 
 def _term(term: Term) -> str:

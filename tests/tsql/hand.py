@@ -1,0 +1,104 @@
+"""Owns: the statements in the product's source that somebody wrote by hand, found in its syntax trees.
+
+Called by: test_statements, which wants each of them seen in the form that SQL Server is sent.
+"""
+
+import ast
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from tests.house.tree import modules
+
+# Whole modules that SQL Server never reaches: each begins with a question that only another server is asked.
+OF_OTHER_SERVERS = {
+    "clearinghouse.adoption.checks": "SQLite's files; a server examines its own",
+    "clearinghouse.adoption.dialects.careful": "SQLite's editor of tables",
+    "clearinghouse.adoption.dialects.create_table": "SQLite's way to make a table anew",
+    "clearinghouse.adoption.dialects.postgresql": "the dialect of another server",
+    "clearinghouse.adoption.dialects.sqlite": "the dialect of another server",
+    "clearinghouse.adoption.kept": "what PostgreSQL takes down with a view; SQL Server lets it stand",
+    "clearinghouse.adoption.durability": "what SQLite and PostgreSQL must be set to; SQL Server's page says it itself",
+    "clearinghouse.databases": "SQLite's settings of a connection",
+    "clearinghouse.search.backends.postgres": "the index of another server",
+    "clearinghouse.search.backends.sqlite": "the index of another server",
+    "clearinghouse.search.patience": "PostgreSQL's limit of time; on SQL Server the driver has it (query_timeout)",
+    "crawler.backup.postgres": "a backup of SQL Server is the server's",
+    "crawler.backup.sqlite": "a backup of SQL Server is the server's",
+    "crawler.propagation.durability": "only of servers that may write later what was committed",
+    "crawler.propagation.merging": "SQLite's full text index",
+}
+# Single statements, by how they begin.
+NOT_SENT = {
+    "CREATE TABLE IF NOT EXISTS published_facts": "SQL Server's own form stands in backends.mssql",
+    "PRAGMA journal_mode": "asked of SQLite only",
+    "SELECT now()": "asked of PostgreSQL only",
+    "IF NOT EXISTS ({}) {}": "two further statements, both seen",
+}
+_BEGINS = re.compile(
+    r"\s*(?:ALTER|ANALYZE|BEGIN|COPY|CREATE|DBCC|DELETE|DROP|EXEC|GRANT|IF|INSERT|MERGE|PRAGMA|REINDEX|SELECT|SET"
+    r"|TRUNCATE|UPDATE|VACUUM|WITH)[ \n]+\S"
+)
+
+
+@dataclass(frozen=True)
+class Written:
+    place: str
+    parts: tuple[str, ...]  # what stands between the values that are put in
+
+    @property
+    def text(self) -> str:
+        return "{}".join(self.parts)
+
+    def seen_in(self, statements: str) -> bool:
+        return bool(re.search(r"[^\n]*?".join(re.escape(on_one_line(part)) for part in self.parts), statements))
+
+
+def on_one_line(sql: str) -> str:
+    return re.sub(r"\s+", " ", sql)
+
+
+def everywhere() -> list[Written]:
+    return [one for name, module in modules().items() for one in _in(module.tree, name)]
+
+
+def statements() -> list[Written]:
+    """All that SQL Server may be sent."""
+    return [
+        one
+        for one in everywhere()
+        if one.place.partition(":")[0] not in OF_OTHER_SERVERS and not one.text.startswith(tuple(NOT_SENT))
+    ]
+
+
+def _in(node: ast.AST, name: str) -> Iterator[Written]:
+    for child in ast.iter_child_nodes(node):
+        parts = _parts(child)
+        if parts and _BEGINS.match("{}".join(parts)):
+            yield Written(f"{name}:{getattr(child, 'lineno', 0)}", tuple(parts))
+        elif not parts:
+            yield from _in(child, name)
+
+
+def _parts(node: ast.AST) -> list[str]:
+    """The text of a string, cut where something is put in; nothing for what is no string."""
+    if isinstance(node, ast.Constant):
+        return [node.value] if isinstance(node.value, str) else []
+    if isinstance(node, ast.JoinedStr):
+        parts = [""]
+        for value in node.values:
+            if isinstance(value, ast.Constant):
+                parts[-1] += str(value.value)
+            else:
+                parts.append("")
+        return parts
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+        left, right = _parts(node.left), _parts(node.right)
+        if left or right:
+            left, right = left or [""], right or [""]
+            return [*left, *right] if not (_parts(node.left) and _parts(node.right)) else _joined(left, right)
+    return []
+
+
+def _joined(left: list[str], right: list[str]) -> list[str]:
+    return [*left[:-1], left[-1] + right[0], *right[1:]]
