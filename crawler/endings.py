@@ -20,7 +20,6 @@ from .errors import CrawlerError
 from .instances import fence
 from .models import ActiveQueue, Excursion, Instance, LedgerEntry, Message, MessageState, Run, State
 from .policy.frontier import SHORT, Frontier
-from .propagation import services
 from .results import Verdict, Work
 from .served import ServedQueue
 from .tally import Tally
@@ -60,7 +59,7 @@ def finish(instance: Instance, queue: ServedQueue) -> Iterator[None]:
     while queue.waiting and _judge_waiting(instance, queue.work, SKIPPED, "page_limit"):
         yield
     state = _state(queue)
-    queue.frontier.known.clear()  # a million addresses make room for what is counted now
+    queue.frontier.forget()
     yield from _count_and_close(instance, queue.excursion, state)
 
 
@@ -79,6 +78,7 @@ def end_early(instance: Instance, queue: ServedQueue, order: str) -> Iterator[No
         yield from _put_back_heads(instance, queue.excursion)
         yield from _close(instance, queue.excursion, state)
     else:
+        queue.frontier.forget()
         yield from _count_and_close(instance, queue.excursion, state)
 
 
@@ -175,6 +175,8 @@ def _propagate_after(run_id: int, worst: str) -> None:
     run = Run.objects.get(pk=run_id)
     if not run.propagate_after or worst not in {State.FINISHED, State.FINISHED_AT_LIMIT}:
         return
+    from .propagation import services  # 6 MB with what it brings along, that no other crawl needs
+
     try:
         propagation = services.ask(by=run.requested_by)
     except CrawlerError as refused:

@@ -11,7 +11,7 @@ from django.db.models import QuerySet
 from clearinghouse.digests import digest_of
 
 from .models import Excursion, LedgerEntry, Message, PageBody, PageVersion, State
-from .policy.sightings import KEYS, count_backlinks
+from .policy.sightings import ALL, count_backlinks
 from .queries.links import keys_of, packed_pages, versions_of
 
 READ_AT_MOST = 20_000  # contents of one document; of more than that an even share is read
@@ -23,12 +23,12 @@ def of_links(excursion: Excursion) -> Iterator[str]:
     """Sentences about links without a verdict, and about backlinks that are not what the pages say."""
     if not excursion.snapshot or excursion.found > COUNTED_AT_MOST:
         return
-    key_of, counts = keys_of(excursion), Counter[bytes | None]()
+    key_of, counts = keys_of(excursion), Counter[bytes]()
     for pages in packed_pages(versions_of(excursion.pk)):
         count_backlinks(pages, key_of, counts)
     rows = LedgerEntry.objects.filter(excursion=excursion).order_by()
     stored: dict[bytes, int] = dict(rows.values_list("url_key", "backlinks").iterator(5000))
-    if excursion.derived_to >= KEYS:
+    if excursion.derived_to >= ALL:
         wrong = sum(1 for key, count in stored.items() if count != counts[key])
         if wrong:
             yield f"{wrong} addresses have other backlinks than the pages say"

@@ -6,17 +6,16 @@ most of the time of the crawl. Whatever is larger, or has a crawl before it to b
 Does not: open a transaction, or end a run. Called by: endings.
 """
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any
 
 from django.utils import timezone
 
 from . import sql
-from .derive import ALL
 from .models import ActiveQueue, Event, Excursion, LedgerEntry, Message, PageVersion, State
 from .policy.change import Changes
-from .policy.sightings import count_backlinks, link_keys
+from .policy.sightings import ALL, count_backlinks, link_keys
 from .queries.changes import KEPT
 from .served import ServedQueue
 
@@ -62,8 +61,8 @@ def close(queues: list[ServedQueue], states: list[State]) -> None:
     excursions = []
     for queue in queues:
         mine, excursion = pages[queue.excursion.pk], queue.excursion
-        counts: Counter[bytes | None] = count_backlinks(mine, link_keys(queue.frontier.rules))
-        backlinks += [(count, excursion.pk, key) for key, count in counts.items() if key]
+        counts = count_backlinks(mine, link_keys(queue.frontier.rules))
+        backlinks += [(count, excursion.pk, key) for key, count in counts.items()]
         excursion.tallies = queue.tally.columns()["tallies"] | {"change": Changes(new={k for k, _ in mine}).counts()}
         excursions.append(excursion)
     sql.execute_many("UPDATE ledger SET backlinks = %s WHERE excursion_id = %s AND url_key = %s", sorted(backlinks))

@@ -16,9 +16,10 @@ from crawler.values import FAILED, REDIRECTED, SKIPPED, Snapshot
 
 from . import reach
 from .judge import CHECK_ORDER, Rules
+from .limit import Limit
 
 MAX_HOPS = 10
-SHORT = 16  # bytes of a digest that are kept in memory
+SHORT = 15  # bytes of a digest that are kept in memory: one more, and Python takes 64 bytes for it in place of 48
 REMEMBERED = 60_000  # links with their verdicts, and as many with the depth at which they were looked at
 _URL_STORED = 4096  # what is kept of a "link" that is no web address
 
@@ -79,23 +80,6 @@ class Changes:
     again: dict[bytes, bytes] = field(default_factory=dict)  # short key -> full key: expand from what is stored
 
 
-@dataclass(slots=True)
-class Limit:
-    """A crawl point's maximum pages: what is used for good, and what is promised to requests under way."""
-
-    maximum: int
-    used: int = 0
-    reserved: int = 0
-
-    @property
-    def room(self) -> bool:
-        return not self.maximum or self.used + self.reserved < self.maximum
-
-    @property
-    def full(self) -> bool:
-        return bool(self.maximum) and self.used >= self.maximum
-
-
 GO, HOLD, NO = "go", "hold", "no"
 
 
@@ -118,6 +102,7 @@ class Frontier:
         self._links: dict[str, Judged] = {}
         self._settled: dict[str, int] = {}  # raw link -> the depth at which it was looked at (one crawl point only)
         self._shared: dict[int, int] = {}
+        self._welcome = (None,) * len(self.points)
         self._nofollowers = {point.id for point in snapshot.points if point.obey_nofollow}
         self._depth_limits = [point.depth for point in snapshot.points]
 
@@ -130,10 +115,11 @@ class Frontier:
             if len(self._links) >= self.remembered:
                 self._links.clear()
             verdicts = self.rules.verdicts(url)
-            key = digest_of(verdicts.url)
+            key, href = digest_of(verdicts.url), verdicts.url[:_URL_STORED]
             refusals = tuple(verdicts.refusals.get(point_id, _DEACTIVATED) for point_id in self.ids)
-            judged = Judged(key[:SHORT], key, verdicts.url[:_URL_STORED], verdicts.owner, refusals)
-            self._links[url] = judged
+            # What is alike is one object: the text of most links is their identity, and nobody refuses them.
+            href, refusals = url if url == href else href, refusals if any(refusals) else self._welcome
+            judged = self._links[url] = Judged(key[:SHORT], key, href, verdicts.owner, refusals)
         return judged
 
     def remember(self, short: bytes, state: int) -> None:
@@ -184,6 +170,10 @@ class Frontier:
     def drain(self) -> Changes:
         changes, self.changes = self.changes, Changes()
         return changes
+
+    def forget(self) -> None:
+        """Nothing more will be found: a million addresses make room for what is counted now."""
+        self.known, self.redirects, self._links, self._settled = {}, {}, {}, {}
 
     # -- finding ------------------------------------------------------------------------------------------------
 

@@ -1,11 +1,9 @@
 """How a crawl of a document differs from the one before, from the ledgers of both; when a page was last modified."""
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Collection, Generator
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import cast
-
-from clearinghouse.digests import digest_of
 
 from .. import extract
 from ..models import Excursion, LedgerEntry, PageVersion, State
@@ -14,7 +12,7 @@ from ..policy.judge import Rules
 from ..policy.sightings import link_keys
 from ..propagation.missing import Trip, shown
 from ..sql import chunks
-from ..values import REDIRECTED, Snapshot
+from ..values import CRAWLED, FAILED, REDIRECTED, UNCHANGED, Snapshot
 
 Beat = Callable[[], None]
 _AT_ONCE = 5_000
@@ -44,10 +42,12 @@ def changing(
     # A part of a document says nothing about the rest, like a run that was stopped.
     now = Trip(State.STOPPED if excursion.part else state)
     then = Trip(before.state if before else "")
-    olds, redirects = yield from _read(excursion, now)
+    olds = yield from _read_pages(excursion, now)
     if before is not None:
-        yield from _read(before, then)
-    gone = _gone(now, then, Rules(Snapshot.from_json(excursion.snapshot)), beat)
+        yield from _read_pages(before, then)
+    lost = sorted(then.named.keys() - now.named.keys())
+    redirects = (yield from _read_rest(excursion, now, lost)) if lost else {}
+    gone = _gone(excursion, now, then, beat) if lost else set()
     yield
     pages = _stored(now, olds, bool(gone))
     yield
@@ -76,32 +76,59 @@ def last_modified(version: PageVersion) -> datetime | None:
     return said if said.tzinfo else said.replace(tzinfo=UTC)
 
 
-def _read(excursion: Excursion, trip: Trip) -> Generator[None, None, tuple[dict[bytes, int], dict[bytes, bytes]]]:
-    """Fills the trip; returns the versions shown before by key, and the key each redirect leads to."""
-    key_of = link_keys(Rules(Snapshot.from_json(excursion.snapshot)))
+def _read_pages(excursion: Excursion, trip: Trip) -> Generator[None, None, dict[bytes, int]]:
+    """The pages of a crawl, as its trip names them; returns the versions shown before. Of a million addresses that
+    were only met nothing is read."""
     olds: dict[bytes, int] = {}
-    redirects: dict[bytes, bytes] = {}
-    columns = ("url_key", "outcome", "reason", "status", "version_id", "previous_version_id", "redirect_url")
-    rows = LedgerEntry.objects.filter(excursion=excursion).order_by().values_list(*columns)
-    for number, (key, outcome, reason, status, version, old, destination) in enumerate(rows.iterator(_AT_ONCE)):
-        trip.note(key, outcome, (reason, status), version)
+    columns = ("url_key", "outcome", "version_id", "previous_version_id")
+    rows = LedgerEntry.objects.filter(excursion=excursion, outcome__in=(CRAWLED, UNCHANGED)).order_by()
+    for number, (key, outcome, version, old) in enumerate(rows.values_list(*columns).iterator(_AT_ONCE)):
+        trip.note(key, outcome, ("", 0), version)
         if version is not None and old is not None:
             olds[key] = old
-        if outcome == REDIRECTED:
-            redirects[key] = key_of(destination) or b""
         if not number % _AT_ONCE:
             yield
-    return olds, redirects
+    return olds
 
 
-def _gone(now: Trip, then: Trip, rules: Rules, beat: Beat) -> set[bytes]:
+def _read_rest(excursion: Excursion, trip: Trip, lost: list[bytes]) -> Generator[None, None, dict[bytes, bytes]]:
+    """What the crawl says of these addresses, and all that failed or led elsewhere; returns where they led."""
+    rules = Rules(Snapshot.from_json(excursion.snapshot))
+    key_of, redirects = link_keys(rules), dict[bytes, bytes]()
+    _note(excursion, trip, lost)
+    yield
+    columns = ("url_key", "outcome", "reason", "status", "version_id", "redirect_url")
+    rows = LedgerEntry.objects.filter(excursion=excursion, outcome__in=(FAILED, REDIRECTED)).order_by()
+    for number, row in enumerate(rows.values_list(*columns).iterator(_AT_ONCE)):
+        key, outcome, reason, status, version, destination = row
+        trip.note(key, outcome, (reason, status), version)
+        if outcome == REDIRECTED:
+            redirects[key] = key_of(destination)
+        if not number % _AT_ONCE:
+            yield
+    return redirects
+
+
+def _note(excursion: Excursion, trip: Trip, keys: Collection[bytes]) -> None:
+    """Adds to the trip what the crawl says of these addresses, where it met them."""
+    for part in chunks(sorted(keys)):
+        rows = LedgerEntry.objects.filter(excursion=excursion, url_key__in=part).order_by()
+        for key, outcome, reason, status, version in rows.values_list(
+            "url_key", "outcome", "reason", "status", "version_id"
+        ):
+            trip.note(key, outcome, (reason, status), version)
+
+
+def _gone(excursion: Excursion, now: Trip, then: Trip, beat: Beat) -> set[bytes]:
     """Pages of the crawl before that a second crawl like this one would take away (rule 16)."""
-    key_of = link_keys(rules)
+    key_of = link_keys(Rules(Snapshot.from_json(excursion.snapshot)))
 
-    def links(version_id: int) -> list[bytes]:
+    def links(version_id: int) -> set[bytes]:
         beat()
         packed = PageVersion.objects.filter(pk=version_id).values_list("links", flat=True).first()
-        return [key_of(url) or digest_of(url) for url in extract.packed_addresses(bytes(packed or b""))]
+        keys = {key_of(url) for url in extract.packed_addresses(bytes(packed or b""))}
+        _note(excursion, now, keys)  # whoever asks for them wants to know next which of them were met
+        return keys
 
     staying = shown([now, now, then], links)
     return {key for key in then.named if key not in now.named and key not in staying}

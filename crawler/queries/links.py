@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from ..extract import unpack_links
 from ..models import Excursion, LedgerEntry, PageVersion, State
 from ..policy.judge import Rules
-from ..policy.sightings import KEYS, KeyOf, link_keys
+from ..policy.sightings import ALL, KeyOf, link_keys
 from ..sql import chunks
 from ..values import CRAWLED, FAILED, REDIRECTED, UNCHANGED, Link, Snapshot
 from .counts import Docs
@@ -108,7 +108,7 @@ def parents(excursion: Excursion, keys: Collection[bytes]) -> dict[bytes, list[P
 
 def _expected(excursion: Excursion, keys: Collection[bytes]) -> int:
     """How many pages are to be found, where they were counted: then reading can end with the last of them."""
-    if excursion.derived_to < KEYS:
+    if excursion.derived_to < ALL:
         return -1
     total = 0
     for part in chunks(list(keys)):

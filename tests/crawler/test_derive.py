@@ -1,7 +1,7 @@
 """What is counted before an excursion ends: backlinks, marks of heads, and how a crawl differs from the one before."""
 
 import time
-from collections import Counter
+import tracemalloc
 from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any
@@ -18,10 +18,12 @@ from crawler.initializer import initialize
 from crawler.instance import Crawl
 from crawler.instances import register
 from crawler.ledger_check import faults
-from crawler.models import ActiveQueue, Excursion, Instance, LedgerEntry, Message, PageHead, Run, State
+from crawler.models import ActiveQueue, Excursion, Instance, LedgerEntry, Message, PageHead, PageVersion, Run, State
+from crawler.policy import sightings
 from crawler.policy.judge import Rules
-from crawler.policy.sightings import KEYS, count_backlinks, link_keys, parts_of, prefix
+from crawler.policy.sightings import Addresses, Backlinks, count_backlinks, link_keys
 from crawler.queries import links
+from crawler.sql import chunks
 from crawler.values import Link, PointSettings, Snapshot
 from tests.crawler.conftest import crawl, make_document
 from tests.sites.graph import Page, serve
@@ -59,16 +61,23 @@ def test_what_is_no_address_is_counted_under_its_raw_text() -> None:
     assert set(count_backlinks(pages, link_keys(rules()))) == {digest_of("http://[bad"), digest_of("mailto:a@b.c")}
 
 
-def test_counting_in_parts_counts_everything_once() -> None:
-    pages = [packed(str(n), *(str(m) for m in range(n))) for n in range(40)]
-    parts = parts_of(40, 9)
-    assert len(parts) == 5 and parts[0][0] == 0 and parts[-1][1] == KEYS
-    together: Counter[bytes | None] = Counter()
-    for part in parts:
-        one = count_backlinks(pages, link_keys(rules(), part))
-        assert all(key and part[0] <= prefix(key) < part[1] for key in one)
-        together += one
-    assert together == count_backlinks(pages, link_keys(rules()))
+def test_all_addresses_of_a_ledger_are_counted_as_a_dictionary_would() -> None:
+    """Also one whose key begins like another's, and links nobody judged; page 17 is its own parent and not in the
+    ledger."""
+    pages = [packed(str(n), *(str(m) for m in range(0, 60, n % 7 + 1)), "nowhere") for n in range(40)]
+    alike = digest_of(ROOT + "7")[:8] + bytes(24)
+    ids = {digest_of(ROOT + str(m)): 1_000 + m * 37 % 60 for m in range(60) if m != 17} | {alike: 1}
+    addresses = Addresses()
+    for part in chunks(sorted(ids.items()), 9):
+        addresses.add(part)
+    backlinks = Backlinks(rules(), addresses)
+    backlinks.add(pages[:25])
+    backlinks.add(pages[25:])
+    wanted = count_backlinks(pages, link_keys(rules()))
+    expected = sorted((number, wanted[key]) for key, number in ids.items() if wanted[key])
+    assert len(expected) == 59
+    assert [(number, count) for count, number in backlinks.counted(after=0)] == expected
+    assert [(number, count) for count, number in backlinks.counted(after=1_030)] == expected[30:]
 
 
 def test_a_finished_crawl_knows_how_many_pages_link_to_each_address() -> None:
@@ -88,6 +97,41 @@ def test_stored_links_of_an_unchanged_page_count_in_the_next_run() -> None:
     assert backlinks(first) == backlinks(second) == {"/": 1, "/a": 1}
 
 
+def grown(run: Run, pages: int) -> None:
+    """So many pages more in the ledger of a crawl, each with 250 links to addresses of its own that were too deep."""
+    home = LedgerEntry.objects.get(excursion__run=run, outcome="crawled")
+    version = PageVersion.objects.get(pk=home.version_id)
+    for page in range(pages):
+        urls = [f"{home.url}{page}/{number}" for number in range(250)]
+        version.pk, version.url_key = version.pk + 1, digest_of(urls[0] + "/")
+        version.links = pack_links([Link(url) for url in urls])
+        version.save(force_insert=True)
+        met = [LedgerEntry(url=url, url_key=digest_of(url), outcome="skipped", reason="too_deep") for url in urls]
+        met.append(LedgerEntry(url_key=version.url_key, outcome="crawled", version_id=version.pk))
+        for row in met:
+            row.excursion_id, row.doc_id, row.at = home.excursion_id, home.doc_id, home.at
+        LedgerEntry.objects.bulk_create(met)
+
+
+def test_what_counting_takes_of_memory_is_a_third_of_what_crawling_took(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An instance may hold 120 bytes for each address it knows; that of a million was 317 MB large while it ended."""
+    monkeypatch.setattr(sightings, "_REMEMBERED", 100)
+    monkeypatch.setattr(links, "READ_AT_ONCE", 4)
+    monkeypatch.setattr(deriving, "_READ", 1_000)
+    peaks = []
+    for pages in (10, 40):
+        with serve({"/": Page()}) as site:
+            run = crawl(make_document({"url": site.url("/")}))
+        grown(run, pages)
+        instance, excursion = undone(run)
+        tracemalloc.start()
+        derive(instance, excursion)
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+        assert LedgerEntry.objects.filter(excursion=excursion, backlinks=1).count() == 250 * pages
+    assert (peaks[1] - peaks[0]) / (250 * 30) < 45
+
+
 def undone(run: Run) -> tuple[Instance, Excursion]:
     """The excursion of a run as it stood before anything was counted."""
     LedgerEntry.objects.filter(excursion__run=run).update(backlinks=0)
@@ -98,7 +142,7 @@ def undone(run: Run) -> tuple[Instance, Excursion]:
 def test_an_ending_killed_after_any_step_is_gone_on_with_and_counts_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(deriving, "_WRITTEN", 3)
     monkeypatch.setattr(links, "READ_AT_ONCE", 2)
-    monkeypatch.setattr(deriving, "COUNTED_AT_ONCE", 5)
+    monkeypatch.setattr(deriving, "_READ", 5)
     pages = {f"/{n}": Page([f"/{m}" for m in range(12)]) for n in range(12)}
     with serve(pages) as site:
         run = crawl(make_document({"url": site.url("/0")}))

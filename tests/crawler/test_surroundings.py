@@ -19,6 +19,7 @@ from crawler.instance import Crawl
 from crawler.ledger_check import faults
 from crawler.models import ActiveQueue, Event, Excursion, LedgerEntry, Run
 from tests.crawler.conftest import go_on, make_document
+from tests.faults.house import BASE
 from tests.sites.graph import Page, Site, serve
 
 pytestmark = pytest.mark.django_db(databases=["default", "webcrawl"])
@@ -120,3 +121,11 @@ def test_a_crawl_gives_way_to_screens() -> None:
     answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=os.environ)
     policy, nice = map(int, answer.stdout.split())
     assert (policy, nice) == (os.SCHED_BATCH, surroundings.NICE)
+
+
+def test_an_instance_does_not_carry_about_what_only_a_propagation_needs() -> None:
+    """6 MB of each instance's 250."""
+    loaded = "import sys, django; django.setup(); import crawler.instance; print(*sys.modules)"
+    told = subprocess.run([sys.executable, "-c", loaded], cwd=BASE, stdout=subprocess.PIPE, text=True, check=True)
+    assert "crawler.endings" in told.stdout.split()
+    assert not {"requests", "crawler.propagation.services"} & set(told.stdout.split())

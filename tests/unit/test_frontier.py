@@ -4,6 +4,7 @@ The oracle below computes it by repeating the rules until nothing changes; the f
 """
 
 import random
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -154,6 +155,23 @@ def test_the_verdict_that_got_furthest_is_kept() -> None:
     assert frontier.changes.skips[target].refusal.reason == "outside_root"
     frontier.links(second, frontier.finish(second, counts=True), [SITE + "z"])
     assert frontier.changes.skips[target].refusal.reason == "too_deep"
+
+
+def test_what_is_kept_of_an_address_fills_the_memory_python_gives_for_it() -> None:
+    """In steps of sixteen bytes: of a million addresses, one byte too many takes 16 MB."""
+    assert sys.getsizeof(bytes(SHORT)) % 16 == 0
+
+
+def test_what_is_alike_in_links_is_kept_once_and_forgotten_with_everything_else() -> None:
+    frontier = Frontier(Snapshot(1, (PointSettings(id=1, url=SITE, root=SITE, depth=1),), ()))
+    frontier.seed()
+    links = [frontier.judge(SITE + name) for name in ("a", "b", "c#top")]
+    assert [link.href for link in links] == [SITE + "a", SITE + "b", SITE + "c"]
+    assert links[0].refusals is links[1].refusals and links[0].refusals == (None,)
+    url = SITE + "".join("de")
+    assert frontier.judge(url).href is url
+    frontier.forget()
+    assert not frontier.known and frontier.judge(SITE + "a") is not links[0]
 
 
 def test_a_maximum_counts_answers_but_not_redirects_and_holds_while_a_place_may_come_back() -> None:
