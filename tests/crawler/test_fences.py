@@ -14,7 +14,7 @@ from django.db import connections
 
 from clearinghouse.databases import WEBCRAWL
 from clearinghouse.library.models import Document
-from crawler import control, instance, intake, message_queue, small_endings
+from crawler import control, instance, intake, message_queue, small_endings, sql
 from crawler.initializer import initialize
 from crawler.instance import Crawl
 from crawler.instances import register
@@ -69,8 +69,15 @@ def written(words: str) -> str:
 
 @contextmanager
 def booked() -> Iterator[Book]:
-    book = Book()
-    with connections[WEBCRAWL].execute_wrapper(book):
+    """Rows that PostgreSQL takes by COPY pass by Django's cursors: the INSERT they stand for is written down."""
+    book, as_copy = Book(), sql.as_copy
+
+    def copied(statement: str) -> str:
+        book(lambda *_: None, statement, None, True, {})
+        return as_copy(statement)
+
+    with connections[WEBCRAWL].execute_wrapper(book), pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sql, "as_copy", copied)
         yield book
 
 

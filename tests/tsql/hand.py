@@ -20,6 +20,7 @@ OF_OTHER_SERVERS = {
     "clearinghouse.adoption.kept": "what PostgreSQL takes down with a view; SQL Server lets it stand",
     "clearinghouse.adoption.durability": "what SQLite and PostgreSQL must be set to; SQL Server's page says it itself",
     "clearinghouse.databases": "SQLite's settings of a connection",
+    "clearinghouse.postgres_columns": "what only PostgreSQL is told of a column",
     "clearinghouse.search.backends.postgres": "the index of another server",
     "clearinghouse.search.backends.sqlite": "the index of another server",
     "clearinghouse.search.patience": "PostgreSQL's limit of time; on SQL Server the driver has it (query_timeout)",
@@ -31,6 +32,7 @@ OF_OTHER_SERVERS = {
 # Single statements, by how they begin.
 NOT_SENT = {
     "CREATE TABLE IF NOT EXISTS published_facts": "SQL Server's own form stands in backends.mssql",
+    "COPY {} FROM STDIN": "how PostgreSQL takes rows",
     "PRAGMA journal_mode": "asked of SQLite only",
     "SELECT now()": "asked of PostgreSQL only",
     "IF NOT EXISTS ({}) {}": "two further statements, both seen",

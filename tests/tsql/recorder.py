@@ -18,6 +18,7 @@ from django.db.models.sql import compiler
 from django.db.models.sql.subqueries import InsertQuery
 
 from clearinghouse.search.backends.base import FACTS, Backend, marks
+from clearinghouse.search.backends.common_words import ByName
 from clearinghouse.search.backends.mssql import MssqlIndex
 from clearinghouse.search.backends.postgres import PostgresIndex
 from clearinghouse.search.backends.sqlite import SqliteIndex
@@ -32,7 +33,7 @@ _DECIDED_BY_SERVER = ("crawler.findings.diagnosis._add_new", "clearinghouse.adop
 _NOT_OURS = ("SAVEPOINT", "RELEASE", "ROLLBACK", "PRAGMA")
 _ELSEWHERE = (" ON CONFLICT DO NOTHING",)  # of Batch.insert, whose form for SQL Server is taken there
 _ASKED = ("ensure", "exists", "missing", "add", "remove", "matches", "having", "frequency", "finds", "holding", "facts",
-          "alike", "settled")  # fmt: skip
+          "alike", "settled", "tidy")  # fmt: skip
 _COMPILERS = (compiler.SQLCompiler, compiler.SQLInsertCompiler, compiler.SQLUpdateCompiler, compiler.SQLDeleteCompiler,
               compiler.SQLAggregateCompiler)  # fmt: skip
 
@@ -80,7 +81,7 @@ class Recorder:
         Batch.insert = self._both(Batch.insert)  # type: ignore[method-assign]
         for name in _ASKED:
             setattr(Backend, name, self._indexing(name, getattr(Backend, name)))
-            for adapter in (SqliteIndex, PostgresIndex):
+            for adapter in (ByName, SqliteIndex, PostgresIndex):
                 if name in vars(adapter):
                     setattr(adapter, name, self._indexing(name, getattr(adapter, name)))
 

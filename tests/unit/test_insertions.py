@@ -2,7 +2,7 @@
 
 import pytest
 
-from crawler.sql import insertion, of_several
+from crawler.sql import as_copy, insertion, of_several
 
 
 @pytest.mark.parametrize(("ignore", "tail"), [(False, ""), (True, " ON CONFLICT DO NOTHING")])
@@ -10,3 +10,7 @@ def test_an_insert_of_several_rows_has_the_marks_of_each(ignore: bool, tail: str
     one = insertion("postgresql", "page_body", ("digest", "content"), ignore=ignore)
     assert of_several(one, 1) == one
     assert of_several(one, 3) == f"INSERT INTO page_body (digest, content) VALUES {', '.join(['(%s, %s)'] * 3)}{tail}"
+
+
+def test_where_no_row_can_be_there_already_they_are_copied() -> None:
+    assert as_copy(insertion("postgresql", "ledger", ("url", "at"))) == "COPY ledger (url, at) FROM STDIN"

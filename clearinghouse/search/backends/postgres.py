@@ -66,7 +66,8 @@ class PostgresIndex(ByName):
             [list(published_ids)],
         )
         with self.connection.cursor() as cursor:
-            cursor.executemany(_INSERT, [_prepared(row) for row in rows])
+            # One by one: the server makes a vector while the words of the next page are split here.
+            cursor.executemany(_INSERT, map(_prepared, rows))
         return len(rows)
 
     def _remove(self, published_ids: Sequence[int]) -> None:
