@@ -10,6 +10,7 @@ from clearinghouse.health.advisories import LIBRARIES
 from tests.house.tree import BASE
 
 PAGE = BASE / "docs" / "dependencies.md"
+SOMETIMES = ("| async-timeout ",)  # Debian's Python needs it, a newer one does not
 HOW = "\ndocs/dependencies.md does not say what is installed. Its table is:\n\n"
 
 
@@ -54,8 +55,9 @@ def table() -> list[str]:
 
 
 def test_the_page_lists_what_is_installed() -> None:
-    page = [line for line in PAGE.read_text().splitlines() if line.startswith("|")]
-    assert page == table(), HOW + "\n".join(table())
+    page, here = PAGE.read_text().splitlines(), [row for row in table() if not row.startswith(SOMETIMES)]
+    page = [line for line in page if line.startswith("|") and not line.startswith(SOMETIMES)]
+    assert page == here, HOW + "\n".join(here)
     assert len(page) > 30
 
 
