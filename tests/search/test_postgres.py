@@ -111,3 +111,19 @@ def test_no_text_is_an_error(alias):
     publish(alias, PAGES, titles=TITLES)
     for text in odd_texts():
         assert engine.search(text, alias=alias).seconds < 5, text[:80]
+
+
+def test_after_many_pages_the_server_knows_of_them_before_anybody_asks(alias):
+    """Not a minute later, when autovacuum comes by; a few pages are no reason to count all of them again."""
+
+    def counted() -> float:
+        with connections[alias].cursor() as cursor:
+            cursor.execute("SELECT reltuples FROM pg_class WHERE oid = 'published_index'::regclass")
+            return cursor.fetchone()[0]
+
+    publish(alias, [{"title": f"Page {n}", "text": "word"} for n in range(40)])
+    backends.tidy(alias, 40)
+    assert counted() == 40
+    publish(alias, [{"title": "One more", "text": "word"}])
+    backends.tidy(alias, 1)
+    assert counted() == 40
