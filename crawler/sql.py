@@ -15,7 +15,6 @@ from clearinghouse.databases import WEBCRAWL
 
 CHUNK = 500
 SQL_SERVER, POSTGRES = "microsoft", "postgresql"  # as Django calls them
-_ROWS = 200  # of one INSERT
 
 
 class Batch:
@@ -96,7 +95,7 @@ def execute_many(statement: str, rows: Sequence[Sequence[Any]], alias: str = WEB
                 for row in rows:
                     copy.write_row(row)
         else:
-            for part in chunks(list(rows), _ROWS):
+            for part in chunks(list(rows)):
                 cursor.execute(of_several(statement, len(part)), [value for row in part for value in row])
 
 

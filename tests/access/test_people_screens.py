@@ -113,7 +113,7 @@ def test_every_people_page_needs_sign_in_and_who_manages_people(
 ) -> None:
     roleless = get_user_model().objects.create_user("roleless")
     given = {"username": "mallory", "role": "administrator", "active": "0"}
-    before = [list(get_user_model().objects.values()), list(Person.objects.values()), Entry.objects.count()]
+    before = [list(get_user_model().objects.order_by("pk").values()), list(Person.objects.order_by("pk").values()), Entry.objects.count()]
     for method, path in _pages(editor):
         assert client.generic(method, path).status_code == 302
         for user in (editor, reader, stranger):
@@ -123,7 +123,7 @@ def test_every_people_page_needs_sign_in_and_who_manages_people(
         assert _send(signed_in, roleless, method, path, given).status_code == 404
     for row in before[0]:
         row["last_login"] = get_user_model().objects.get(pk=row["id"]).last_login
-    assert before == [list(get_user_model().objects.values()), list(Person.objects.values()), Entry.objects.count()]
+    assert before == [list(get_user_model().objects.order_by("pk").values()), list(Person.objects.order_by("pk").values()), Entry.objects.count()]
 
 
 def _send(signed_in: Any, user: Any, method: str, path: str, given: dict[str, str]) -> Any:

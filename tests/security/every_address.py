@@ -17,6 +17,7 @@ import django
 from clearinghouse.addresses import Address
 from clearinghouse.addresses.parse import parse, resolve
 from tests.faults.namespace import A, NameServer, Reply, ip, settle
+from tests.flow.house import until
 from tests.unit import vectors
 
 SITE = "93.184.215.14"
@@ -82,6 +83,7 @@ def main(step: int) -> None:
     found = places()
     ears = [Ear(port) for port in sorted(ports(found))]
     through = reachable(found)
+    until(lambda: sum(len(ear.heard) for ear in ears) >= through, "each ear has heard who got through")
     for ear in ears:
         ear.heard.clear()
     said: Counter[str] = Counter()
