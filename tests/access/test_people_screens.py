@@ -108,12 +108,18 @@ def _pages(user: Any) -> list[tuple[str, str]]:
     ]
 
 
+def everything() -> list[Any]:
+    """All that is known of people, and how much was written down about them."""
+    tables = (get_user_model(), Person)
+    return [*(list(table.objects.order_by("pk").values()) for table in tables), Entry.objects.count()]
+
+
 def test_every_people_page_needs_sign_in_and_who_manages_people(
     client: Client, signed_in: Any, editor: Any, reader: Any, stranger: Any
 ) -> None:
     roleless = get_user_model().objects.create_user("roleless")
     given = {"username": "mallory", "role": "administrator", "active": "0"}
-    before = [list(get_user_model().objects.order_by("pk").values()), list(Person.objects.order_by("pk").values()), Entry.objects.count()]
+    before = everything()
     for method, path in _pages(editor):
         assert client.generic(method, path).status_code == 302
         for user in (editor, reader, stranger):
@@ -123,7 +129,7 @@ def test_every_people_page_needs_sign_in_and_who_manages_people(
         assert _send(signed_in, roleless, method, path, given).status_code == 404
     for row in before[0]:
         row["last_login"] = get_user_model().objects.get(pk=row["id"]).last_login
-    assert before == [list(get_user_model().objects.order_by("pk").values()), list(Person.objects.order_by("pk").values()), Entry.objects.count()]
+    assert before == everything()
 
 
 def _send(signed_in: Any, user: Any, method: str, path: str, given: dict[str, str]) -> Any:
