@@ -126,6 +126,7 @@ def fill(made: Corpus, count: int, most: int) -> int:
             PublishedInterval.objects.using("primary").bulk_create(intervals)
             backends.add("primary", [row.id for row in rows])
         written += len(rows)
+    backends.tidy("primary", written)
     return written
 
 
