@@ -21,7 +21,7 @@ class ByName(Backend):
     as well; where nearly none does, all."""
 
     def matches(self, query: Query) -> Matches:
-        if query.choices or not query.groups:
+        if query.choices or not query.groups or not self._finds_quickly(query):
             return super().matches(query)
         everyone = self._ids(query)
         if len(everyone) <= COMMON:
@@ -34,6 +34,10 @@ class ByName(Backend):
             newest = self._scored(query, SCORED, since=everyone[-NEWEST:][0])
             best = sorted((dict(newest) | dict(best)).items(), key=itemgetter(1), reverse=True)
         return Matches(best, everyone)
+
+    def _finds_quickly(self, query: Query) -> bool:
+        """Whether it takes much less time to find the pages than to score them."""
+        return True
 
     @abstractmethod
     def _ids(self, query: Query) -> list[int]:

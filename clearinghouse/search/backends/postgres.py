@@ -83,6 +83,10 @@ class PostgresIndex(ByName):
             with self.connection.cursor() as cursor:
                 cursor.execute("ANALYZE published_version, published_interval, published_facts, published_index")
 
+    def _finds_quickly(self, query: Query) -> bool:
+        """Not phrases: the index knows no positions, so each vector is fetched to find them."""
+        return all(len(term.words) == 1 for group in query.groups for term in group)
+
     def _ids(self, query: Query) -> list[int]:
         _, _, source, condition, values = self._match(query)
         sql = f"SELECT array_agg(published_id) FROM {source} WHERE {condition}"  # noqa: S608
