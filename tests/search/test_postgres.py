@@ -129,3 +129,12 @@ def test_after_many_pages_the_server_knows_of_them_before_anybody_asks(alias):
     publish(alias, [{"title": "One more", "text": "word"}])
     backends.tidy(alias, 1)
     assert counted() == 40
+
+
+def test_an_index_of_an_older_version_gets_what_it_lacks(alias):
+    with connections[alias].cursor() as cursor:
+        cursor.execute("DROP INDEX published_index_named")
+    backends.ensure(alias)
+    publish(alias, [{"title": "Page", "text": "word"}])
+    backends.tidy(alias, 1)
+    assert titles(alias, "word") == ["Page"]

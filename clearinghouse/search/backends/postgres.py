@@ -52,8 +52,10 @@ class PostgresIndex(ByName):
                     cursor.execute(statement)
             if not self.exists():
                 cursor.execute(_TABLE)
-                for statement in (*_INDEXES, *compression(self.connection, "published_index", "words")):
+                for statement in compression(self.connection, "published_index", "words"):
                     cursor.execute(statement)
+            for statement in _INDEXES:  # also for the table of an older version, which had one of them
+                cursor.execute(statement)
 
     def exists(self) -> bool:
         return bool(self._rows("SELECT 1 FROM pg_class WHERE relname = 'published_index'"))
