@@ -6,7 +6,7 @@ LANES  ?= 3
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
 .DEFAULT_GOAL := help
-.PHONY: help install run test test-postgres lint bench faults soak oracle hostile mutants audit clean
+.PHONY: help install run test test-postgres lint fresh bench faults soak oracle hostile mutants audit clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' Makefile
@@ -17,11 +17,14 @@ run: install ## install, prepare and start everything; prints the address and th
 	@$(BIN)/python manage.py serve
 
 test: $(VENV)/.installed-test ## all tests, in three lanes (many of them wait), what failed there once more alone; CLEARINGHOUSE_REQUIRE=browser,postgres,… forbids skips of that kind
-	@.ci/test-packages
+	@.ci/test-packages $(VENV)
 	@$(BIN)/python -m tests.suite $(LANES) $(ARGS)
 
 test-postgres: $(VENV)/.installed-test ## the tests that use a database, all four on a throw-away PostgreSQL; ARGS="--short" for half a minute of it
 	@$(BIN)/python -m tests.on_postgres $(LANES) $(ARGS)
+
+fresh: ## both commands from nothing on a minimal Debian that is made for it (as root); before every release
+	@.ci/fresh $(ARGS)
 
 lint: $(VENV)/.installed-test ## ruff, and mypy on the rooms of pure decisions
 	@$(BIN)/ruff check .

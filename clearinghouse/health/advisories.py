@@ -2,7 +2,7 @@
 
 It is no substitute for asking somebody who knows the newest (make audit does, where pip-audit is installed), but it
 can be asked anywhere, by who cannot reach anybody. Does not: install, or look anything up.
-Called by: make audit, the doctor, make run.
+Called by: make audit, the doctor.
 """
 
 import sys

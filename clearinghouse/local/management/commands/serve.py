@@ -6,7 +6,6 @@ from django.core.management.base import CommandParser
 from clearinghouse import env
 from clearinghouse.commands import FAILED, OK, Stop
 from clearinghouse.commands import Command as Base
-from clearinghouse.health import advisories
 from clearinghouse.local import ports, serve
 
 
@@ -23,9 +22,6 @@ class Command(Base):
     def work(self, **options: Any) -> dict[str, Any]:
         try:
             serve.check_machine()
-            if advisories.weak_python(advisories.running()):
-                newest = advisories.PYTHON[-1].least
-                self.say(f"Python {advisories.running()} has known weaknesses that {newest} mends: see doctor")
             held = serve.only_one()
             serve.make_ready(self.say)
             code = serve.run(options["procfile"], self.say, banner)
