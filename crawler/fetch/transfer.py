@@ -186,7 +186,7 @@ class Transfer:
         """The only way to a connection: the address libcurl is about to connect to must be allowed."""
         family, kind, protocol, place = target
         if isinstance(place, bytes) or not connection_allowed(str(place[0]), int(place[1])):
-            self._refused = str(place[0])
+            self._refused = self.request.address.host  # what a name stands for inside is nobody's business
             return int(pycurl.SOCKET_BAD)
         self._refused = ""
         return socket.socket(family, kind, protocol)
