@@ -81,8 +81,8 @@ class WithoutNul:
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         asked = request.META.get("QUERY_STRING", "")
-        if "%00" in asked or "\0" in asked:
-            request.META["QUERY_STRING"] = asked.replace("%00", "").replace("\0", "")
+        while "%00" in asked or "\0" in asked:  # again: what is left of %0%000 is another one
+            asked = request.META["QUERY_STRING"] = asked.replace("%00", "").replace("\0", "")
         return self.get_response(request)
 
 
