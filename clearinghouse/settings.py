@@ -184,6 +184,7 @@ _PUBLIC = urlsplit(env.text("PUBLIC_URL"))
 if env.text("PUBLIC_URL") and not (_PUBLIC.scheme in {"http", "https"} and _PUBLIC.hostname):
     raise ImproperlyConfigured("CLEARINGHOUSE_PUBLIC_URL must be an address like https://clearinghouse.example.org")
 CSRF_TRUSTED_ORIGINS = [f"{_PUBLIC.scheme}://{_PUBLIC.netloc}"] if _PUBLIC.hostname else []
+CSRF_COOKIE_AGE = None  # until the browser is closed; who only searches gets none at all
 CSRF_FAILURE_VIEW = "clearinghouse.access.views.csrf_refused"
 DEFAULT_EXCEPTION_REPORTER_FILTER = "clearinghouse.access.tracebacks.NamesOnly"
 

@@ -8,6 +8,7 @@ Called by: the door tell, the tick (is there anything due).
 import smtplib
 from collections.abc import Iterable
 from datetime import datetime, time, timedelta
+from typing import Any
 
 from django.contrib.auth import get_user_model
 from django.core.mail import EmailMessage, get_connection
@@ -15,9 +16,11 @@ from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from clearinghouse import env
+from clearinghouse.access.policies import Action, doc_ids_for
 from clearinghouse.access.templatetags.pieces import plural
 
 from .models import Delivery
+from .queries.tray import told
 
 DIGEST_AT = time(7)
 TRIES = 5
@@ -67,8 +70,9 @@ def _send(deliveries: list[Delivery], now: datetime, how: str) -> bool:
     if not mine:
         return False
     ids = [one.pk for one in mine]
-    if person is None or not person.email:
-        Delivery.objects.filter(pk__in=ids).update(mail=Delivery.Mail.NONE)
+    mine = _may_read(person, mine) if person is not None and person.email else []
+    Delivery.objects.filter(pk__in=set(ids) - {one.pk for one in mine}).update(mail=Delivery.Mail.NONE)
+    if not mine:
         return False
     subject = mine[0].notice.sentence if how == Delivery.Mail.NOW else f"{plural(len(mine), 'notice')} of the last day"
     mail = EmailMessage(_line(subject), text_of(mine), to=[person.email], connection=_connection())
@@ -77,8 +81,15 @@ def _send(deliveries: list[Delivery], now: datetime, how: str) -> bool:
     except (OSError, smtplib.SMTPException) as error:
         _later(mine, now, error)
         return False
-    Delivery.objects.filter(pk__in=ids).update(mail=Delivery.Mail.SENT, error="")
+    Delivery.objects.filter(pk__in=[one.pk for one in mine]).update(mail=Delivery.Mail.SENT, error="")
     return True
+
+
+def _may_read(person: Any, deliveries: list[Delivery]) -> list[Delivery]:
+    """Those that are still theirs to know: documents are taken from people, too."""
+    known = told(person.pk, doc_ids_for(person, Action.VIEW_RUNS))
+    ids = set(known.filter(pk__in=[one.pk for one in deliveries]).values_list("pk", flat=True))
+    return [one for one in deliveries if one.pk in ids]
 
 
 def _claimed(one: Delivery, now: datetime) -> bool:

@@ -89,7 +89,7 @@ def check_point(entries: Mapping[str, Any], around: Around) -> dict[str, Any]:
     found = _Findings()
     clean: dict[str, Any] = {name: str(entries.get(name) or "").strip() for name in TEXTS}
     clean |= {name: int(_ticked(entries.get(name))) for name in SWITCHES}
-    address = _check_url(clean, str(entries.get("private_address") or ""), found)
+    address = _check_url(clean, bool(entries.get("private")), found)
     _check_root(clean, address, found)
     _check_twin(clean, around, found)
     clean["depth"] = _depth(entries.get("depth"), found)
@@ -115,7 +115,7 @@ def check_preview(entries: Mapping[str, Any]) -> None:
     found = _Findings()
     clean: dict[str, Any] = {name: str(entries.get(name) or "").strip() for name in ("url", "root")}
     clean["merge_schemes"] = _ticked(entries.get("merge_schemes"))
-    address = _check_url(clean, str(entries.get("private_address") or ""), found)
+    address = _check_url(clean, bool(entries.get("private")), found)
     _check_root(clean, address, found)
     _depth(entries.get("depth"), found)
     _max_pages(entries.get("max_pages"), found)
@@ -168,7 +168,7 @@ def suggested_root(url: str) -> str:
 # ---- URL and root string ----
 
 
-def _check_url(clean: dict[str, Any], private_address: str, found: _Findings) -> Address | None:
+def _check_url(clean: dict[str, Any], private: bool, found: _Findings) -> Address | None:
     text = clean["url"]
     message, fix = url_message(text)
     if message:
@@ -178,7 +178,7 @@ def _check_url(clean: dict[str, Any], private_address: str, found: _Findings) ->
     if isinstance(address, Refusal):
         found.add("url", refused(address, text))
         return None
-    if message := network_message(address, private_address):
+    if message := network_message(address, private):
         found.add("url", message)
         return None
     clean["url"] = address.href

@@ -59,20 +59,18 @@ def _why_unreadable(text: str) -> str:
     return f'"{host}" is not a host name'
 
 
-def network_message(address: Address, private_address: str) -> str:
-    """A name is looked up by who calls, if at all: `private_address` is what it stands for, when that is refused."""
+def network_message(address: Address, private: bool) -> str:
+    """A name is looked up by who calls, if at all: `private` when what it stands for may not be crawled. What that is
+    stays unsaid: names inside would tell strangers how the network is laid out."""
     host = address.host.strip("[]")
     try:
         ip = ip_address(host)
-        what = f"The address {ip}"
     except ValueError:
-        if not private_address:
-            return ""
-        ip = ip_address(private_address)
-        what = f"The address of {host} ({ip})"
+        where = f"{host} is on a private network. The operator can allow its address with {_SETTING}"
+        return where if private else ""
     if address_allowed(str(ip), address.port):
         return ""
-    return f"{what} is on a private network. The operator can allow {_door(ip, address.port)} with {_SETTING}"
+    return f"The address {ip} is on a private network. The operator can allow {_door(ip, address.port)} with {_SETTING}"
 
 
 def _door(ip: IPv4Address | IPv6Address, port: int) -> str:

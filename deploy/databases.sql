@@ -1,4 +1,7 @@
--- The databases beside doc_library, made when the PostgreSQL of compose.yaml starts for the first time.
-CREATE DATABASE webcrawl;
-CREATE DATABASE primary_library;
-CREATE DATABASE backup_library;
+-- When the PostgreSQL of compose.yaml starts for the first time: our databases, and the role that owns them and nothing else.
+\getenv password LIBRARY_PASSWORD
+CREATE ROLE clearinghouse LOGIN PASSWORD :'password';
+CREATE DATABASE doc_library OWNER clearinghouse;
+CREATE DATABASE webcrawl OWNER clearinghouse;
+CREATE DATABASE primary_library OWNER clearinghouse;
+CREATE DATABASE backup_library OWNER clearinghouse;

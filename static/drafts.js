@@ -1,4 +1,5 @@
-/* Unsaved entries of a form survive a closed dialog and a logout, in this browser only; never a password. */
+/* Unsaved entries of a form survive a closed dialog and a session that ended, in this browser only; never a password.
+   Who signs out leaves none behind. */
 "use strict";
 
 (() => {
@@ -42,6 +43,19 @@
     url.dispatchEvent(new Event("change", { bubbles: true }));
     excludes?.dispatchEvent(new Event("input", { bubbles: true }));
   }
+
+  const ofPerson = () => {
+    try { return Object.keys(localStorage).filter((key) => key.startsWith(`${PREFIX}${document.body.dataset.person}:`)); } catch { return []; }
+  };
+
+  // On a shared machine the next person must not find them.
+  document.addEventListener("submit", (event) => {
+    if (!event.target.matches("[data-sign-out]")) return;
+    const keys = ofPerson();
+    const question = "Entries you have not saved are kept in this browser. Sign out and discard them?";
+    if (keys.length && !confirm(question)) return event.preventDefault();
+    keys.forEach((key) => localStorage.removeItem(key));
+  });
 
   const typed = (entries) => JSON.stringify(Object.entries(entries).filter(([name]) => !OPENED.has(name)));
 

@@ -22,6 +22,17 @@ def problems_of(form: forms.BaseForm) -> list[tuple[str, str]]:
     return found
 
 
+class RowsField(forms.ModelMultipleChoiceField):
+    """Several rows by their numbers. A number that no column holds is no choice; SQLite cannot even be asked for it."""
+
+    def clean(self, value: Any) -> Any:
+        try:
+            return super().clean(value)
+        except OverflowError:
+            message = self.error_messages["invalid_choice"]
+            raise forms.ValidationError(message, code="invalid_choice", params={"value": "This"}) from None
+
+
 class SignInForm(forms.Form):
     username = forms.CharField(
         label="User name",
@@ -77,7 +88,7 @@ class PersonForm(forms.Form):
     role = forms.ChoiceField(
         label="Role", choices=Role.choices, widget=forms.RadioSelect, error_messages={"required": "Choose a role"}
     )
-    projects = forms.ModelMultipleChoiceField(
+    projects = RowsField(
         label="Projects",
         queryset=Project.objects.none(),
         required=False,

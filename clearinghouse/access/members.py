@@ -49,7 +49,9 @@ def person_or_404(manager: Any, user_id: int) -> Any:
 
 
 def wholly(manager: Any, person: Any) -> bool:
-    """Whether everything this person reaches is the manager's to give."""
+    """Whether everything this person reaches is the manager's to give; a superuser's only by another one."""
+    if person.is_superuser and not manager.is_superuser:
+        return False
     if manages_all(manager):
         return True
     mine = projects_of(manager)

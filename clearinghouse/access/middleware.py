@@ -6,6 +6,7 @@ Does not: decide about documents (policies). Called by: settings.MIDDLEWARE.
 import re
 import secrets
 from collections.abc import Callable
+from typing import Any
 from urllib.parse import urlsplit
 
 from django.conf import settings
@@ -74,16 +75,25 @@ class ContentSecurity:
 
 
 class WithoutNul:
-    """No address of ours holds the character NUL, and PostgreSQL refuses to compare a text with one: it is left out."""
+    """Nothing of ours holds the character NUL, and PostgreSQL refuses a text with one: it is left out."""
 
     def __init__(self, get_response: Respond) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         asked = request.META.get("QUERY_STRING", "")
-        if "%00" in asked or "\0" in asked:
-            request.META["QUERY_STRING"] = asked.replace("%00", "").replace("\0", "")
+        while "%00" in asked or "\0" in asked:  # again: what is left of %0%000 is another one
+            asked = request.META["QUERY_STRING"] = asked.replace("%00", "").replace("\0", "")
         return self.get_response(request)
+
+    def process_view(self, request: HttpRequest, *_: Any) -> None:
+        """Here whoever must be signed in is, so that nobody else's form is read."""
+        sent = request.POST
+        if any("\0" in value for _, values in sent.lists() for value in values):
+            sent = sent.copy()
+            for name, values in list(sent.lists()):
+                sent.setlist(name, [value.replace("\0", "") for value in values])
+            request.POST = sent
 
 
 class BodyLimit:

@@ -35,6 +35,8 @@ class OwnProxiesOnly:
         if not trusted(peer):
             said = [name for name in FORWARDED if request.META.pop(name, None) is not None]
             request.META[TAKEN_OFF] = said
+            if "HTTP_X_FORWARDED_PROTO" in said:  # web servers believe who is on this machine, and called it https
+                request.META["wsgi.url_scheme"] = "http"
             if said and networks():
                 _tell_once(peer)
         return self.get_response(request)

@@ -4,6 +4,7 @@ The type the site declared is never used: HTML is shown in a sandbox without scr
 as plain text, everything else is downloaded. Does not: know whose row it is. Called by: the screens that show copies.
 """
 
+import codecs
 import re
 from datetime import datetime
 
@@ -23,13 +24,27 @@ _HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "X-Robots-Tag": "noindex",
 }
-_BODY = re.compile(rb"<body\b[^<>]*>", re.IGNORECASE)  # no "<" inside: many unfinished tags cost no more than one
-_STYLE = "all:initial;display:block;padding:8px 16px;background:#fff8c5;color:#222;font:16px/1.5 sans-serif"
+# What may stand before a document's first element. The banner goes behind it, before anything else of the page: a
+# place further on could be one that browsers never show (a comment, a script, an attribute).
+_DOCTYPE = re.compile(
+    rb"\s*(?:<\?[^>]*>\s*)?(?:<!--(?!-?>)[^-]*(?:-(?!-)[^-]*)*-->\s*)?<!doctype\b[^>]*>", re.IGNORECASE
+)
+_DECLARED = re.compile(rb"<meta\b[^>]{0,200}?\bcharset\s*=\s*[\"']?\s*([\w.:-]{1,40})", re.IGNORECASE)
+_LOOKED_AT = 1024  # bytes in which a page may say its encoding
+_NOT_OF_ASCII = ("utf-16", "utf-32", "utf-7")  # in which the banner could not be read; browsers take UTF-8 for them
+_STYLE = "".join(
+    f"{name}:{value}!important;"  # the page's own styles must not hide it
+    for name, value in {
+        "all": "initial", "display": "block", "position": "relative", "z-index": 2**31 - 1, "padding": "8px 16px",
+        "background": "#fff8c5", "color": "#222", "font": "16px/1.5 sans-serif", "opacity": 1, "visibility": "visible",
+    }.items()
+)  # fmt: skip
 
 
 def answer(number: int, type_id: int, body: bytes, url: str, stored_at: datetime) -> HttpResponse:
     """The stored copy as a response that can do nothing on our site; `number` names the file of a download."""
     if type_id in (HTML, XHTML):
+        body = _without_mark(body)
         response = HttpResponse(_with_banner(body, url, stored_at), content_type="text/html" + _charset(body))
     elif type_id in (TEXT, XML, CSV):
         response = HttpResponse(body, content_type="text/plain" + _charset(body))
@@ -43,12 +58,22 @@ def answer(number: int, type_id: int, body: bytes, url: str, stored_at: datetime
 
 
 def _charset(body: bytes) -> str:
-    """UTF-8 where it is; else the page's own declaration decides, as on its site."""
+    """UTF-8 where it is; else the page's own declaration decides, as on its site (which looks for it in the same
+    place: behind the banner it could stand too far on)."""
     try:
         body.decode("utf-8")
     except UnicodeDecodeError:
-        return ""
+        declared = _DECLARED.search(body, 0, _LOOKED_AT)
+        name = declared[1].decode().lower() if declared else ""
+        return f"; charset={name}" if name and not name.startswith(_NOT_OF_ASCII) else ""
     return "; charset=utf-8"
+
+
+def _without_mark(body: bytes) -> bytes:
+    """In an encoding that has the letters of ASCII; a byte order mark would no longer stand first."""
+    if body.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return body.decode("utf-16", "replace").encode(errors="replace")
+    return body.removeprefix(codecs.BOM_UTF8)
 
 
 def _with_banner(body: bytes, url: str, stored_at: datetime) -> bytes:
@@ -60,6 +85,6 @@ def _with_banner(body: bytes, url: str, stored_at: datetime) -> bytes:
         date_words(stored_at),
         url,
     ).encode("ascii", "xmlcharrefreplace")
-    start = _BODY.search(body)
+    start = _DOCTYPE.match(body)
     place = start.end() if start else 0
     return body[:place] + banner + body[place:]

@@ -180,7 +180,7 @@ class _Guard:
         refused = ""
         for family, kind, protocol, _, place in _resolve(here._dns_host, here.port):
             if not connection_allowed(str(place[0]), int(place[1])):
-                refused = str(place[0])
+                refused = here._dns_host  # what a name stands for inside is nobody's business
                 continue
             line = socket.socket(family, kind, protocol)
             line.settimeout(min(errand().left(), 15.0))

@@ -183,10 +183,11 @@ class Transfer:
         return [line.encode() for line in lines]
 
     def _open_socket(self, _purpose: int, target: tuple[int, int, int, tuple[str, int]]) -> socket.socket | int:
-        """The only way to a connection: the address libcurl is about to connect to must be allowed."""
+        """The only way to a connection: the address libcurl is about to connect to must be allowed. What a
+        name stands for inside is nobody's business: the refusal says the name."""
         family, kind, protocol, place = target
         if isinstance(place, bytes) or not connection_allowed(str(place[0]), int(place[1])):
-            self._refused = str(place[0])
+            self._refused = self.request.address.host
             return int(pycurl.SOCKET_BAD)
         self._refused = ""
         return socket.socket(family, kind, protocol)

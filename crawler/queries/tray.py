@@ -6,14 +6,14 @@ from datetime import datetime
 from itertools import groupby
 from typing import Any
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from clearinghouse.access.policies import Action, doc_ids_for, may
 
 from ..findings.links import RULES
 from ..findings.values import WARN
-from ..models import CrawlRequest, Delivery, Finding, Propagation, TaskClaim
+from ..models import CrawlRequest, Delivery, Excursion, Finding, Propagation, TaskClaim
 from ..propagation.services import OPEN_STATES
 from .counts import Docs
 from .findings import open_findings
@@ -105,13 +105,18 @@ def _propagations() -> list[Task]:
 # -- notifications ----------------------------------------------------------------------------------------------
 
 
-def told(person_id: int) -> QuerySet[Delivery]:
-    """What a person was told, newest first."""
-    return Delivery.objects.filter(person_id=person_id).select_related("notice").order_by("-notice__at", "-id")
+def told(person_id: int, docs: Docs) -> QuerySet[Delivery]:
+    """What a person was told, newest first; of documents and runs only while they may see these."""
+    rows = Delivery.objects.filter(person_id=person_id).select_related("notice").order_by("-notice__at", "-id")
+    if docs is None:
+        return rows
+    of_a_run = Q(notice__run_id__in=Excursion.objects.filter(doc_id__in=docs).values("run_id"))
+    of_nothing = Q(notice__run_id=None)
+    return rows.filter(Q(notice__doc_id__in=docs) | Q(Q(notice__doc_id=None), of_a_run | of_nothing))
 
 
-def unread(person_id: int) -> int:
-    return Delivery.objects.filter(person_id=person_id, read_at=None).count()
+def unread(person_id: int, docs: Docs) -> int:
+    return told(person_id, docs).filter(read_at=None).count()
 
 
 def by_day(deliveries: Collection[Delivery]) -> list[tuple[datetime, list[Delivery]]]:

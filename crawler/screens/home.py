@@ -17,6 +17,7 @@ from clearinghouse.access.templatetags.pieces import percent
 
 from .. import quiet
 from ..models import Excursion, Propagation
+from ..queries.counts import Docs
 from ..queries.reports import trends
 from ..queries.runs import (
     FINISHED,
@@ -58,7 +59,7 @@ def home(request: HttpRequest) -> HttpResponse:
         "now": timezone.now(),
         "back": request.get_full_path(),
     }
-    return render(request, "crawler/home.html", context | mine | _tasks(request) | _told(request))
+    return render(request, "crawler/home.html", context | mine | _tasks(request) | _told(request, docs))
 
 
 _GREETINGS = {
@@ -82,16 +83,16 @@ def _tasks(request: HttpRequest) -> dict[str, Any]:
     return {"tasks": shown, "all_tasks": len(every), "me": request.user.get_username()}
 
 
-def _told(request: HttpRequest) -> dict[str, Any]:
+def _told(request: HttpRequest, docs: Docs) -> dict[str, Any]:
     """The newest notifications; with ?told=all every one of them, page by page."""
     person = request.user.pk
-    everything = told(person)
+    everything = told(person, docs)
     if request.GET.get("told") == "all":
         page = Paginator(everything, TOLD).get_page(request.GET.get("page"))
-        return {"told": by_day(list(page.object_list)), "unread": unread(person), "told_page": page}
+        return {"told": by_day(list(page.object_list)), "unread": unread(person, docs), "told_page": page}
     deliveries = list(everything[: TOLD + 1])
     more, deliveries = len(deliveries) > TOLD, deliveries[:TOLD]
-    return {"told": by_day(deliveries), "unread": unread(person) if deliveries else 0, "more_told": more}
+    return {"told": by_day(deliveries), "unread": unread(person, docs) if deliveries else 0, "more_told": more}
 
 
 def _my_documents(request: HttpRequest) -> dict[str, Any]:

@@ -70,7 +70,7 @@ def _chosen(listed: list[choice.Candidate], sent: QueryDict) -> list[int] | None
     """The runs that are ticked; all that count where nobody has chosen."""
     if "choose" not in sent:
         return None
-    return choice.chosen(listed, {int(value) for value in sent.getlist("run") if value.isascii() and value.isdigit()})
+    return choice.chosen(listed, {run for run in (one.run.pk for one in listed) if str(run) in sent.getlist("run")})
 
 
 def _ask(request: HttpRequest, sent: QueryDict, errors: dict[int, str]) -> HttpResponse:

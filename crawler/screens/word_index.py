@@ -12,12 +12,13 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from clearinghouse.access.policies import Action, doc_ids_for, require
-from clearinghouse.databases import TARGETS
+from clearinghouse.databases import DEFAULT, TARGETS
 from clearinghouse.published.models import PublishedVersion
 from clearinghouse.published.types import PAGE_TYPES
 from clearinghouse.search.serving import live_generation
 
-from ..index import counting, counts, lexicon, links, pages
+from ..index import counts, lexicon, links, pages
+from ..index.counting import words_asked
 from ..index.postings import candidates, some
 from ..index.stopwords import STOPWORDS
 from ..queries.counts import Docs
@@ -35,7 +36,7 @@ def word(request: HttpRequest) -> HttpResponse:
     require(request.user, Action.VIEW)
     target = target_of(request)
     typed = request.GET.get("w", "").strip()[:200]
-    words = counting.words_asked(typed)
+    words = words_asked(typed)
     context: dict[str, Any] = {"target": target, "servers": SERVERS, "typed": typed, "words": words, "shown": SHOWN}
     try:
         if len(words) == 1:
@@ -58,10 +59,18 @@ def _found(request: HttpRequest, alias: str, asked: str) -> dict[str, Any]:
     if not found["stopword"]:
         after = number_in(request, "after") or 0
         rows = some(candidates(alias, generation, asked, after=after, docs=docs), page_size(request), LOOKED_AT)
-        found |= {"word_id": lexicon.id_of(alias, asked), "postings": rows, "after": after}
-        if counts.counted(alias) == generation:
-            found["pages"] = lexicon.pages_of(alias, asked)
+        found |= {"postings": rows, "after": after} | counted(alias, generation, asked, docs)
     return found
+
+
+def counted(alias: str, generation: int, asked: str, docs: frozenset[int] | None) -> dict[str, Any]:
+    """The id of a word and the number of its pages. They are of all documents; on content development, where not all
+    are public, they are told only to who sees all of them."""
+    if alias == DEFAULT and docs is not None:
+        return {"word_id": None, "pages": None, "counting": False}
+    counting = counts.counted(alias) != generation
+    pages = None if counting else lexicon.pages_of(alias, asked)
+    return {"word_id": lexicon.id_of(alias, asked), "pages": pages, "counting": counting}
 
 
 def docs_of(request: HttpRequest) -> frozenset[int] | None:

@@ -87,8 +87,7 @@ def _preview(request: HttpRequest, document: Document, point: CrawlPoint | None,
     form = PointForm(data)
     entries = form.entries()
     try:
-        private = names.private_address_of(entries["url"], point.url if point else "")
-        check_preview(entries | {"private_address": private})
+        check_preview(entries | {"private": names.is_private(entries["url"], point.url if point else "")})
     except Invalid as wrong:
         form.refuse(wrong)
         return _show(request, document, point, form, {"fixes": wrong.fixes}, status=422)
@@ -112,7 +111,7 @@ _LOOKS = {
 def _save(request: HttpRequest, document: Document, point: CrawlPoint | None, form: PointForm) -> HttpResponse:
     values = form.entries()
     values["excludes_opened"] = opened_lines(form.cleaned_data.get("excludes_opened", ""))
-    values["private_address"] = names.private_address_of(values["url"], point.url if point else "")
+    values["private"] = names.is_private(values["url"], point.url if point else "")
     if form.errors or (_password_lost(request, form) and not values["password"]):
         return _show(request, document, point, form, status=422)
     try:

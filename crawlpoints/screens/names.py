@@ -15,16 +15,16 @@ SECONDS = 1.5
 _LOOKING = ThreadPoolExecutor(4, thread_name_prefix="names")
 
 
-def private_address_of(url: str, saved_url: str = "") -> str:
-    """The first address of the host when none of its addresses may be crawled; nothing when that is not known.
+def is_private(url: str, saved_url: str = "") -> bool:
+    """Whether none of the addresses of this host may be crawled; no when that is not known.
 
     A host that was saved before is not looked up again: an edit of something else must not fail because of it.
     """
     address, saved = parse(url.strip()), parse(saved_url)
     if not isinstance(address, Address) or (isinstance(saved, Address) and saved.host == address.host):
-        return ""
+        return False
     found = _addresses(address.host.strip("[]"), address.port)
-    return "" if any(address_allowed(one, address.port) for one in found) else next(iter(found), "")
+    return bool(found) and not any(address_allowed(one, address.port) for one in found)
 
 
 def _addresses(host: str, port: int) -> list[str]:

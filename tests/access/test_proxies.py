@@ -64,3 +64,11 @@ def test_nonsense_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CLEARINGHOUSE_BEHIND_PROXY", "nginx")
     with pytest.raises(ImproperlyConfigured, match="CLEARINGHOUSE_BEHIND_PROXY is 0, 1 or addresses"):
         proxies.networks()
+
+
+def test_nobody_on_this_machine_makes_a_request_safe_by_saying_so(monkeypatch: pytest.MonkeyPatch, rf: Any) -> None:
+    """gunicorn believes the header of whoever connects from here, and calls the request https before we see it."""
+    monkeypatch.setenv("CLEARINGHOUSE_BEHIND_PROXY", "0")
+    request = rf.get("/", headers={"X-Forwarded-Proto": "https"}, **{"wsgi.url_scheme": "https"})
+    proxies.OwnProxiesOnly(lambda _: HttpResponse())(request)
+    assert request.scheme == "http" and not request.is_secure()

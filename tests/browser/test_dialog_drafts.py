@@ -69,3 +69,28 @@ def test_what_follows_the_typing_hand(visit, open_house):
         expect(dialog.locator("#problems")).to_contain_text("No password field was found on that page")
     expect(dialog.locator("#id_sign_in_url_error")).to_contain_text("No password field was found on that page")
     expect(dialog.get_by_label("Password", exact=True)).to_have_value("canary-7Q")
+
+
+def test_who_signs_out_leaves_no_entries_behind(visit, open_house):
+    visitor = visit()
+    page = panel_with_a_point(visitor, open_house)
+    page.locator("table").first.locator("tbody tr").first.locator("th a").click()
+    page.get_by_role("dialog").get_by_label("Note").fill("a secret, not saved")
+    page.keyboard.press("Escape")
+    kept = "() => Object.keys(localStorage).filter((key) => key.startsWith('draft:')).length"
+    assert page.evaluate(kept) == 1
+    said = []
+    answers = iter((False, True))
+
+    def answer(dialog):
+        said.append(dialog.message)
+        dialog.accept() if next(answers) else dialog.dismiss()
+
+    page.on("dialog", answer)
+    page.locator("details.menu summary").filter(has_text="developer").click()
+    for left in (1, 0):
+        page.get_by_role("button", name="Sign out").click()
+        page.wait_for_timeout(300)
+        assert page.evaluate(kept) == left
+    assert len(said) == 2 and "Sign out and discard them?" in said[0]
+    expect(page.get_by_label("Password")).to_be_visible()

@@ -35,7 +35,8 @@ class Front:
         certificates.make(folder)
         example = (BASE / "deploy" / "nginx.conf").read_text()
         places = [
-            ("listen 80;", f"listen 127.0.0.1:{self.plain};", 1),
+            ("listen 80 default_server;", f"listen 127.0.0.1:{self.plain} default_server;", 1),
+            ("listen 80;", f"listen 127.0.0.1:{self.plain};", 2),
             ("listen 443 ssl http2;", f"listen 127.0.0.1:{self.tls} ssl http2;", 2),
             ("/etc/ssl/clearinghouse/search.pem", f"{folder}/server.pem", 1),
             ("/etc/ssl/clearinghouse/search.key", f"{folder}/server.pem", 1),

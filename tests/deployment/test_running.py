@@ -145,6 +145,13 @@ def test_the_health_check_tells_a_good_answer_from_a_bad_one(machine: Sandbox) -
 
 def test_plain_http_is_sent_to_https_by_nginx_and_by_the_web_process_itself(machine: Sandbox, front: Front) -> None:
     assert front.ask("GET", PUBLIC, "/search/?q=a", plain=True).location == f"https://{PUBLIC}/search/?q=a"
+    assert front.ask("GET", STAFF, "/", plain=True).location == f"https://{STAFF}/"
+    with pytest.raises(http.client.RemoteDisconnected):  # nobody is sent to a name that a visitor made up
+        front.ask("GET", "evil.example", "/", plain=True)
+    assert (
+        front.get(STAFF, "/sign-in/", **{"X-Request-Id": "made-up-by-them"}).headers["X-Request-Id"]
+        != "made-up-by-them"
+    )
     door = http.client.HTTPConnection("127.0.0.1", machine.port, timeout=30)
     door.request("GET", "/sign-in/", headers={"Host": STAFF})
     assert door.getresponse().headers["Location"] == f"https://{STAFF}/sign-in/"

@@ -6,6 +6,7 @@ from django import forms
 from django.contrib.auth import get_user_model
 from django.db.models import Q, QuerySet
 
+from clearinghouse.access.forms import RowsField
 from clearinghouse.access.models import Role
 from clearinghouse.access.policies import Action, may
 from clearinghouse.library.csv_lines import web_address_problem
@@ -31,7 +32,7 @@ class DocumentForm(forms.Form):
         help_text="Where the document itself stands on the web; suggested as the URL of a new crawl point.",
         widget=forms.TextInput(attrs={"inputmode": "url", "spellcheck": "false"}),
     )
-    people = forms.ModelMultipleChoiceField(
+    people = RowsField(
         label="Assigned to",
         queryset=get_user_model().objects.none(),
         required=False,

@@ -6,11 +6,11 @@ from clearinghouse.access.policies import Action, require
 from clearinghouse.databases import TARGETS
 from clearinghouse.search.serving import live_generation
 
-from ...index import counting, counts, lexicon, links, pages
+from ...index import counting, links, pages
 from ...index import shapes as index_shapes
 from ...index.postings import Postings, candidates, some
 from ...index.stopwords import STOPWORDS
-from ..word_index import LINKING, LOOKED_AT, docs_of, page_or_404
+from ..word_index import LINKING, LOOKED_AT, counted, docs_of, page_or_404
 from .contract import MOST_ROWS, PAGING, Address, Answer, Asked, Operation, Schema, Wrong, choice, number, text
 from .door import PER_PAGE
 from .shapes import FLAG, INT, INT_OR_NOTHING, MOMENT, TEXT, list_of, shape_of
@@ -42,7 +42,8 @@ WORD = TARGET | {
 
 
 def word(asked: Asked) -> Answer:
-    """`pages` is null while the pages of a new generation are being counted; only pages you may see are listed."""
+    """`pages` is null while the pages of a new generation are being counted, and with `word_id` on content development
+    for who does not see every document there; only pages you may see are listed."""
     require(asked.user, Action.VIEW)
     words = counting.words_asked(asked.query.get("word", ""))
     if len(words) != 1:
@@ -50,17 +51,17 @@ def word(asked: Asked) -> Answer:
     target = asked.query.get("target", "primary")
     alias, one = TARGETS[target], words[0]
     generation = live_generation(alias)
-    found = Postings()
+    found, docs = Postings(), docs_of(asked.request)
     if one not in STOPWORDS:
-        rows = candidates(alias, generation, one, after=asked.query.get("after", 0), docs=docs_of(asked.request))
+        rows = candidates(alias, generation, one, after=asked.query.get("after", 0), docs=docs)
         found = some(rows, asked.query.get("rows", PER_PAGE), LOOKED_AT)
-    counted = counts.counted(alias) == generation
+    known = counted(alias, generation, one, docs)
     return Answer({
         "word": one,
-        "word_id": lexicon.id_of(alias, one),
+        "word_id": known["word_id"],
         "target": target,
         "generation": generation,
-        "pages": lexicon.pages_of(alias, one) if counted else None,
+        "pages": known["pages"],
         "postings": [index_shapes.posting(row) for row in found.rows],
         "next": found.after or None,
     })  # fmt: skip

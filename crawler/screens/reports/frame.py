@@ -166,7 +166,7 @@ class Asked:
     def since(self, default: str = "30") -> tuple[Any, Field]:
         """The beginning of the period asked for, and its filter."""
         value = self.one_of("days", PERIODS, default)
-        days = int(value) if value.isascii() and value.isdigit() else _LONG_AGO
+        days = int(value) if value.isascii() and value.isdigit() and len(value) < 6 else _LONG_AGO
         return timezone.now() - timedelta(days=days), Field("days", "Period", value, PERIODS)
 
     def project(self) -> tuple[str, Field]:

@@ -314,3 +314,21 @@ def test_the_tick_writes_notices_and_its_rings_open_doors_of_ours(document: Docu
     Mark.objects.all().delete()
     tick.round_(Watch())
     assert "run_finished" in of(administrator)
+
+
+def test_what_was_told_of_a_document_is_read_only_while_it_may_be_seen(
+    document: Document, editor: Any, other_document: Document, signed_in: Callable[..., Client], post_office: Server
+) -> None:
+    run = make_run(document)
+    for key, about in (("a", {"doc_id": document.pk, "run_id": run.pk}), ("b", {"run_id": run.pk}), ("c", {})):
+        notice = Notice.objects.create(key=key, event="run_failed", at=timezone.now(), sentence=f"Told {key}", **about)
+        Delivery.objects.create(notice=notice, person_id=editor.pk, because="you asked", mail=Delivery.Mail.NOW)
+    page = signed_in(editor).get("/").content.decode()
+    assert all(f"Told {key}" in page for key in "abc")
+    document.assignments.all().delete()
+    editor.person.projects.set([other_document.sheet.project])
+    page = signed_in(editor).get("/").content.decode()
+    assert [key for key in "abc" if f"Told {key}" in page] == ["c"]
+    assert telling.send_due(timezone.now()) == 1
+    assert [letter["Subject"] for letter in post_office.letters] == ["Clearinghouse: Told c"]
+    assert sorted(Delivery.objects.values_list("mail", flat=True)) == ["none", "none", "sent"]
