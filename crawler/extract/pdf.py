@@ -1,26 +1,72 @@
-"""PDF: its text, page by page. Runs in the bounded child (see worker)."""
+"""PDF: its text, page by page, and the links of its annotations. Runs in the bounded child (see worker)."""
 
+import ctypes
+from typing import Any
+
+from .gathered import ADDRESS_AT_MOST, Gathered
+from .links import LINKS_AT_MOST
 from .text import TEXT_AT_MOST
 
 _PAGES_AT_MOST = 5_000
+_ANCHORS_AT_MOST = 20_000  # links whose words are looked up: each costs a search of its page
 
 
-def read_pdf(data: bytes) -> tuple[str, str]:
-    """Title and text of a PDF."""
+def read_pdf(data: bytes) -> Gathered:
+    """Title, text and links of a PDF. A page that is broken is passed over."""
     import pypdfium2  # loaded by the child only: the crawler itself never runs PDF code
 
     document = pypdfium2.PdfDocument(data)
     try:
-        pieces: list[str] = []
-        size = 0
+        gathered, size = Gathered(str(document.get_metadata_dict().get("Title", ""))), 0
         for number in range(min(len(document), _PAGES_AT_MOST)):
-            page = document[number]
-            text = page.get_textpage().get_text_bounded()
+            try:
+                page = document[number]
+            except pypdfium2.PdfiumError:
+                continue
+            texts = page.get_textpage()
+            text = texts.get_text_bounded()
+            gathered.pieces.append(text + "\n")
+            _read_links(document, page, texts, gathered)
             page.close()
-            pieces.append(text)
             size += len(text)
             if size > TEXT_AT_MOST:
                 break
-        return str(document.get_metadata_dict().get("Title", "")), "\n".join(pieces)
+        return gathered
     finally:
         document.close()
+
+
+def _read_links(document: Any, page: Any, texts: Any, gathered: Gathered) -> None:
+    import pypdfium2.raw as pdfium
+
+    position, link = ctypes.c_int(0), pdfium.FPDF_LINK()
+    while len(gathered.links) <= LINKS_AT_MOST and pdfium.FPDFLink_Enumerate(page, position, link):
+        action = pdfium.FPDFLink_GetAction(link)
+        if action and pdfium.FPDFAction_GetType(action) == pdfium.PDFACTION_URI:
+            address = _address(document, action)
+            anchor = _anchor(link, texts) if address and len(gathered.links) < _ANCHORS_AT_MOST else ""
+            gathered.link(address, anchor)
+
+
+def _address(document: Any, action: Any) -> str:
+    import pypdfium2.raw as pdfium
+
+    size = pdfium.FPDFAction_GetURIPath(document, action, None, 0)
+    if not 1 < size <= ADDRESS_AT_MOST:
+        return ""
+    buffer = ctypes.create_string_buffer(size)
+    pdfium.FPDFAction_GetURIPath(document, action, buffer, size)
+    try:
+        return buffer.value.decode()
+    except UnicodeDecodeError:
+        return buffer.value.decode("latin-1")
+
+
+def _anchor(link: Any, texts: Any) -> str:
+    """The words a link lies on."""
+    import pypdfium2.raw as pdfium
+
+    place = pdfium.FS_RECTF()
+    if not pdfium.FPDFLink_GetAnnotRect(link, place):
+        return ""
+    return str(texts.get_text_bounded(place.left, place.bottom, place.right, place.top))
