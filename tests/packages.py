@@ -2,7 +2,8 @@
 
 import io
 import zipfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 
 OPEN_XML = "http://schemas.openxmlformats.org/"
 STRICT = "http://purl.oclc.org/ooxml/"
@@ -32,6 +33,13 @@ def zipped(parts: dict[str, str | bytes]) -> bytes:
         for name, data in parts.items():
             archive.writestr(name, data)
     return stream.getvalue()
+
+
+@contextmanager
+def opened(body: bytes) -> Iterator[dict[str, str]]:
+    """The parts of a document as text, to be changed."""
+    with zipfile.ZipFile(io.BytesIO(body)) as archive:
+        yield {name: archive.read(name).decode() for name in archive.namelist()}
 
 
 def relationships(related: Iterable[Related], base: str = R) -> str:
@@ -91,11 +99,9 @@ def slides(shown: list[str], related: dict[str, list[Related]] | None = None, **
     """A presentation; `shown`: XML of the paragraphs of each slide, in the order of the show."""
     further: dict[str, str | bytes] = {f"ppt/{name}.xml": text for name, text in parts.items()}
     rows = "".join(f'<p:sldId id="{256 + number}" r:id="rId{number}"/>' for number in range(len(shown)))
-    further["ppt/presentation.xml"] = (
-        f"<p:presentation {SPACES}><p:sldIdLst>{rows}</p:sldIdLst></p:presentation>"  # the names of slides do not follow their order
-    )
+    further["ppt/presentation.xml"] = f"<p:presentation {SPACES}><p:sldIdLst>{rows}</p:sldIdLst></p:presentation>"
     targets: list[Related] = []
-    for number, text in enumerate(shown):
+    for number, text in enumerate(shown):  # the names of slides do not follow their order
         name = f"slides/slide{len(shown) - number}.xml"
         further.setdefault(f"ppt/{name}", f"<p:sld {SPACES}><p:cSld><p:spTree>{text}</p:spTree></p:cSld></p:sld>")
         targets.append((f"rId{number}", "slide", name))

@@ -81,6 +81,7 @@ class PartReader:
         self._targets: dict[str, str] = {}
         self._fields: list[Field] = []
         self._links: list[Field] = []
+        self._instructions = 0  # that we are in
         self._withheld: list[str] = []  # text inside an instruction: that of fields in fields
         self._alternatives: list[bool] = []  # one was taken already
         self._hidden = False
@@ -91,6 +92,7 @@ class PartReader:
         self._targets = {one.id: one.target for one in related if one.external}
         self._sink, self._sinks = self._gathered.beside if beside else self._gathered.pieces, []
         self._fields, self._links, self._withheld, self._alternatives, self._hidden = [], [], [], [], False
+        self._instructions = 0
         self._behind = root.tag in _BEHIND_SLIDES
         walk = etree.iterwalk(root, events=("start", "end"))
         rules = _RULES
@@ -109,7 +111,7 @@ class PartReader:
         self._sink.append(" ")
 
     def _text(self, text: str) -> None:
-        if self._fields and not self._fields[-1].in_result:
+        if self._instructions:
             self._withheld.append(text)
         elif not self._hidden:
             self._sink.append(text)
@@ -154,12 +156,13 @@ class PartReader:
         kind = next((value for name, value in element.items() if name.endswith("fldCharType")), "")
         if kind == "begin":
             self._fields.append(Field())
-        elif kind == "separate" and self._fields:
+            self._instructions += 1
+        elif kind == "separate" and self._fields and not self._fields[-1].in_result:
             self._fields[-1].result_begins(self._sink)
+            self._instructions -= 1
         elif kind == "end" and self._fields:
             field = self._fields.pop()
-            if self._fields and not self._fields[-1].in_result:
-                self._fields[-1].instruction.append("".join(field.instruction)[:100])
+            self._instructions -= not field.in_result
             field.link_into(self._gathered)
             if not self._fields:
                 self._withheld.clear()

@@ -111,6 +111,7 @@ class _Reader:
             elif kind is not None:
                 word, number = match[1].decode(), match[2]
                 if word == "bin":
+                    self._to_skip = max(0, self._to_skip - 1)
                     return match.end() + max(0, int(number or 0)), left - count
                 if self._state.shown != _HIDDEN:
                     self._word(word, int(number) if number else None)
