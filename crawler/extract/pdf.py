@@ -8,7 +8,7 @@ from .links import LINKS_AT_MOST
 from .text import TEXT_AT_MOST
 
 _PAGES_AT_MOST = 5_000
-_ANCHORS_AT_MOST = 20_000  # links whose words are looked up: each costs a search of its page
+_SEARCHED_AT_MOST = 50_000_000  # characters: each link's words are looked for among all those of its page
 
 
 def read_pdf(data: bytes) -> Gathered:
@@ -18,6 +18,7 @@ def read_pdf(data: bytes) -> Gathered:
     document = pypdfium2.PdfDocument(data)
     try:
         gathered, size = Gathered(str(document.get_metadata_dict().get("Title", ""))), 0
+        to_search = _SEARCHED_AT_MOST
         for number in range(min(len(document), _PAGES_AT_MOST)):
             try:
                 page = document[number]
@@ -26,7 +27,7 @@ def read_pdf(data: bytes) -> Gathered:
             texts = page.get_textpage()
             text = texts.get_text_bounded()
             gathered.pieces.append(text + "\n")
-            _read_links(document, page, texts, gathered)
+            to_search = _read_links(document, page, texts, gathered, to_search)
             page.close()
             size += len(text)
             if size > TEXT_AT_MOST:
@@ -36,16 +37,19 @@ def read_pdf(data: bytes) -> Gathered:
         document.close()
 
 
-def _read_links(document: Any, page: Any, texts: Any, gathered: Gathered) -> None:
+def _read_links(document: Any, page: Any, texts: Any, gathered: Gathered, to_search: int) -> int:
+    """The links of a page; how many characters may still be searched for the words of links."""
     import pypdfium2.raw as pdfium
 
+    characters = int(texts.count_chars())
     position, link = ctypes.c_int(0), pdfium.FPDF_LINK()
     while len(gathered.links) <= LINKS_AT_MOST and pdfium.FPDFLink_Enumerate(page, position, link):
         action = pdfium.FPDFLink_GetAction(link)
         if action and pdfium.FPDFAction_GetType(action) == pdfium.PDFACTION_URI:
             address = _address(document, action)
-            anchor = _anchor(link, texts) if address and len(gathered.links) < _ANCHORS_AT_MOST else ""
-            gathered.link(address, anchor)
+            to_search -= characters + 1
+            gathered.link(address, _anchor(link, texts) if address and to_search > 0 else "")
+    return to_search
 
 
 def _address(document: Any, action: Any) -> str:
