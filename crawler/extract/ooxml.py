@@ -18,6 +18,7 @@ _C = (_OOXML[0] + "drawingml/2006/chart", _OOXML[1] + "drawingml/chart")
 PRESENTATION = (_OOXML[0] + "presentationml/2006/main", _OOXML[1] + "presentationml/main")
 SPREADSHEET = (_OOXML[0] + "spreadsheetml/2006/main", _OOXML[1] + "spreadsheetml/main")
 _M = (_OOXML[0] + "officeDocument/2006/math", _OOXML[1] + "officeDocument/math")
+_V = ("urn:schemas-microsoft-com:vml",)
 _MC = (_OOXML[0] + "markup-compatibility/2006",)
 _CX = ("http://schemas.microsoft.com/office/drawing/2014/chartex",)
 _THREADED = ("http://schemas.microsoft.com/office/spreadsheetml/2018/threadedcomments",)
@@ -28,7 +29,8 @@ _IDS = tuple(
 _MICROSOFT = ("http://schemas.microsoft.com/", "urn:schemas-microsoft-com:")
 
 (_TEXT, _BLOCK, _SPACE, _SKIP, _RUN, _INSTRUCTION, _FIELD_MARK, _SIMPLE_FIELD, _LINK, _CLICK, _BESIDE, _SYMBOL,
- _HYPHEN, _FIELD_OF_SLIDE, _ALTERNATIVES, _CHOICE, _FALLBACK, _CACHE, _WORD, _SHAPE) = range(20)  # fmt: skip
+ _HYPHEN, _FIELD_OF_SLIDE, _ALTERNATIVES, _CHOICE, _FALLBACK, _CACHE, _WORD, _SHAPE,
+ _HREF) = range(21)  # fmt: skip
 
 
 def _rules() -> dict[str, int]:
@@ -36,7 +38,8 @@ def _rules() -> dict[str, int]:
         (_W, _TEXT, "t"), (_W, _BLOCK, "p tc comment footnote endnote"), (_W, _SPACE, "tab br cr ptab"),
         (_W, _SKIP, "del moveFrom pPr rPr sectPr tblPr trPr tcPr sdtPr fldData"), (_W, _RUN, "r"),
         (_W, _INSTRUCTION, "instrText"), (_W, _FIELD_MARK, "fldChar"), (_W, _SIMPLE_FIELD, "fldSimple"),
-        (_W, _LINK, "hyperlink"), (_W, _BESIDE, "txbxContent rt"), (_W, _SYMBOL, "sym"), (_W, _HYPHEN, "noBreakHyphen"),
+        (_W, _LINK, "hyperlink subDoc"), (_W, _BESIDE, "txbxContent rt"), (_W, _SYMBOL, "sym"),
+        (_W, _HYPHEN, "noBreakHyphen"),
         (_A, _TEXT, "t"), (_A, _BLOCK, "p tc"), (_A, _SPACE, "br tab"), (_A, _CLICK, "hlinkClick"),
         (_A, _FIELD_OF_SLIDE, "fld"), (_M, _TEXT, "t"), (_M, _BLOCK, "oMathPara"),
         (_C, _WORD, "v"), (_C, _SKIP, "numCache numLit"),
@@ -45,6 +48,7 @@ def _rules() -> dict[str, int]:
         (PRESENTATION, _SHAPE, "sp"),
         (SPREADSHEET, _TEXT, "t"), (SPREADSHEET, _BLOCK, "comment"), (SPREADSHEET, _SKIP, "rPh"),
         (_THREADED, _TEXT, "text"), (_THREADED, _BLOCK, "threadedComment"),
+        (_V, _HREF, "shape group rect roundrect oval line polyline image"),
         (_MC, _ALTERNATIVES, "AlternateContent"), (_MC, _CHOICE, "Choice"),
         (_MC, _FALLBACK, "Fallback"),
     ]  # fmt: skip
@@ -186,6 +190,9 @@ class PartReader:
             texts = () if run is None else (child.text or "" for child in run if _RULES.get(child.tag) == _TEXT)
             self._gathered.link(target, "".join(texts))
 
+    def _href(self, element: Any) -> None:
+        self._gathered.link(element.get("href") or "", element.get("title") or "")
+
     def _target(self, element: Any) -> str:
         return self._targets.get(id_of(element), "")
 
@@ -227,5 +234,5 @@ _BEGINNINGS: dict[int, Callable[[PartReader, Any], bool | None]] = {
     _BESIDE: PartReader._beside, _SYMBOL: PartReader._symbol, _HYPHEN: PartReader._hyphen,
     _FIELD_OF_SLIDE: PartReader._field_of_slide, _ALTERNATIVES: PartReader._begin_alternatives,
     _CHOICE: PartReader._choice, _FALLBACK: PartReader._fallback, _WORD: PartReader._word,
-    _SHAPE: PartReader._shape,
+    _SHAPE: PartReader._shape, _HREF: PartReader._href,
 }  # fmt: skip

@@ -24,9 +24,11 @@ _HREF = "{http://www.w3.org/1999/xlink}href"
 _PARAGRAPHS = frozenset({_TEXT + "p", _TEXT + "h"})
 _SPACES = frozenset(_TEXT + name for name in ("s", "tab", "line-break"))
 _LINKS = frozenset({_TEXT + "a", _DRAW + "a"})
-_BESIDE = frozenset({
-    _TEXT + "note-body", _OFFICE + "annotation", _DRAW + "text-box", _DRAW + "custom-shape", _DRAW + "object",
-})  # fmt: skip
+_SHAPES = (
+    "frame", "text-box", "object", "custom-shape", "rect", "ellipse", "circle", "line", "polyline", "polygon",
+    "regular-polygon", "path", "connector", "caption", "measure", "g",
+)  # fmt: skip
+_BESIDE = frozenset({_TEXT + "note-body", _OFFICE + "annotation", *(_DRAW + name for name in _SHAPES)})
 _TABLES = _TABLE + "table"
 _SKIPPED = frozenset({
     _TEXT + "tracked-changes", _TABLE + "tracked-changes", _TEXT + "note-citation", _TEXT + "page-number",
@@ -34,6 +36,7 @@ _SKIPPED = frozenset({
     _TABLE + "content-validations", _TABLE + "dde-links", _OFFICE + "automatic-styles", _OFFICE + "scripts",
     _OFFICE + "font-face-decls", _OFFICE + "forms",
 })  # fmt: skip
+_NOW = frozenset({_TEXT + "date", _TEXT + "time"})  # in the footer of every sheet: of the printing, not of the text
 _DECLARED = frozenset({_PRESENTATION + "header-decl", _PRESENTATION + "footer-decl"})
 _MARGINS = frozenset(
     _STYLE + name for name in ("header", "header-left", "header-first", "footer", "footer-left", "footer-first")
@@ -50,7 +53,7 @@ def read(package: Package, gathered: Gathered) -> None:
     is_spreadsheet = next(body.iterchildren(_OFFICE + "spreadsheet"), None) is not None
     reader = _Reader(gathered, _hidden(styles) | _hidden(content), is_spreadsheet)
     reader.read(body, gathered.pieces)
-    if styles is not None and not is_spreadsheet:
+    if styles is not None:
         reader.is_behind = next(body.iterchildren(_OFFICE + "presentation"), None) is not None
         for element in styles.iter(*([_STYLE + "master-page"] if reader.is_behind else _MARGINS)):
             if element.get(_STYLE + "display") != "false":
@@ -108,6 +111,8 @@ class _Reader:
     def _is_hidden(self, element: Any) -> bool:
         tag = element.tag
         if tag in _SKIPPED or element.get(_TEXT + "display") == "none" or element.get(_TEXT + "is-hidden") == "true":
+            return True
+        if self._named and tag in _NOW:
             return True
         if self.is_behind and element.get(_PRESENTATION + "class") not in (None, "header", "footer"):
             return True

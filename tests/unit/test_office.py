@@ -176,6 +176,7 @@ def test_links_of_word_are_links() -> None:
         field + mark("end"),
         f"""<w:fldSimple w:instr='HYPERLINK "next.docx"'>{run("next")}</w:fldSimple>""",
         '<w:drawing><wp:docPr xmlns:wp="x"><a:hlinkClick r:id="a"/></wp:docPr></w:drawing>',
+        '<v:shape xmlns:v="urn:schemas-microsoft-com:vml" href="http://e.org/" title="Old"/>',
     )
     header = f'<w:hdr {SPACES}><w:hyperlink r:id="a">{run("other")}</w:hyperlink></w:hdr>'
     with packages.opened(packages.word(body, related, h=header)) as parts:
@@ -184,7 +185,7 @@ def test_links_of_word_are_links() -> None:
     assert [(link.url, link.anchor) for link in page.links] == [
         ("http://b.org/x", "the site"), ("mailto:a@b.org", "mail"), ("http://c.org/", "see"),
         ("http://a.org/d/next.docx", "next"), ("http://b.org/x", ""),
-        ("http://d.org/", "other"),
+        ("http://e.org/", "Old"), ("http://d.org/", "other"),
     ]  # fmt: skip
 
 

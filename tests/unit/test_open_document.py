@@ -45,6 +45,12 @@ def paragraph(text: str) -> str:
             "ab remark",
         ),
         (paragraph(f"x<draw:frame><draw:text-box>{paragraph('box')}</draw:text-box></draw:frame>y"), "xy box"),
+        (
+            paragraph(
+                "x<draw:rect><svg:title xmlns:svg='s'>alternative</svg:title>" + paragraph("shape") + "</draw:rect>y"
+            ),
+            "xy shape",
+        ),
         (paragraph("base<text:ruby-text>reading</text:ruby-text> page <text:page-number>3</text:page-number>"),
          "base page"),
         (paragraph('a<text:hidden-text text:is-hidden="true">no</text:hidden-text>b'), "ab"),
@@ -92,8 +98,15 @@ def test_sheets_have_names_and_hidden_ones_are_left_out() -> None:
         f"<table:table table:name='Lists' table:style-name='ta2'>{cell.format(paragraph('secret'))}</table:table>"
         f"<table:table table:name='Two'>{cell.format(remark)}</table:table>"
     )
-    page = read(open_document(body, "spreadsheet", styles), ODS)
-    assert (page.type_id, page.text) == (types.ODS, "One 50 % Two remark")
+    footer = (
+        f"<office:document-styles {ODF_SPACES}><style:master-page><style:footer><style:region-center>"
+        f"{paragraph('Page <text:page-number>1</text:page-number>')}</style:region-center></style:footer>"
+        "</style:master-page></office:document-styles>"
+    )
+    with packages.opened(open_document(body, "spreadsheet", styles)) as parts:
+        parts["styles.xml"] = footer
+    page = read(packages.zipped(dict(parts)), ODS)
+    assert (page.type_id, page.text) == (types.ODS, "One 50 % Two remark Page")
 
 
 def test_slides_with_their_notes_and_what_stands_behind_them_are_read() -> None:
