@@ -72,7 +72,9 @@ class _Document:
         """The parts a list names, in its order; with the elements that name them."""
         targets = {one.id: one.target for one in self._package.related(main) if not one.external}
         listed = [(targets.get(id_of(element), ""), element) for element in root.iter(f"{{*}}{name}")]
-        return [(part, element) for part, element in listed if part in self._package]
+        return list({part: (part, element) for part, element in reversed(listed) if part in self._package}.values())[
+            ::-1
+        ]
 
     def _read_part(self, part: str, reader: PartReader) -> None:
         """A part of the document itself, and the parts with words that belong to it."""

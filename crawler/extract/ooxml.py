@@ -4,6 +4,7 @@ All else says none: positions, identifiers, instructions of fields, text that wa
 """
 
 from collections.abc import Callable
+from itertools import islice
 from typing import Any
 
 from lxml import etree
@@ -187,8 +188,8 @@ class PartReader:
         if target := self._target(element):
             parent = element.getparent()
             run = parent.getparent() if parent is not None else None
-            texts = () if run is None else (child.text or "" for child in run if _RULES.get(child.tag) == _TEXT)
-            self._gathered.link(target, "".join(texts))
+            nearest = () if run is None else islice(run, 10)
+            self._gathered.link(target, "".join(one.text or "" for one in nearest if _RULES.get(one.tag) == _TEXT))
 
     def _href(self, element: Any) -> None:
         self._gathered.link(element.get("href") or "", element.get("title") or "")

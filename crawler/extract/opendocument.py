@@ -59,7 +59,7 @@ def read(package: Package, gathered: Gathered) -> None:
             if element.get(_STYLE + "display") != "false":
                 reader.read(element, gathered.beside)
         reader.is_behind = False
-    for name in reader.objects[:_OBJECTS_AT_MOST]:
+    for name in list(dict.fromkeys(reader.objects))[:_OBJECTS_AT_MOST]:
         root = package.root(posixpath.join(name, CONTENT))
         if root is not None:
             reader.read(next(root.iter(_OFFICE + "body"), root), gathered.beside)

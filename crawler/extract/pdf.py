@@ -1,4 +1,4 @@
-"""PDF: its text, page by page, and the links of its annotations. Runs in the bounded child (see worker)."""
+"""PDF: its text, page by page, with comments and the links of annotations. Runs in the bounded child (see worker)."""
 
 import ctypes
 from typing import Any
@@ -8,6 +8,8 @@ from .links import LINKS_AT_MOST
 from .text import TEXT_AT_MOST
 
 _PAGES_AT_MOST = 5_000
+_COMMENTS_AT_MOST, _COMMENT_AT_MOST = 10_000, 200_000  # of a document; bytes of one
+_WIDE = ctypes.POINTER(ctypes.c_ushort)
 _SEARCHED_AT_MOST = 50_000_000  # characters: each link's words are looked for among all those of its page
 
 
@@ -27,6 +29,7 @@ def read_pdf(data: bytes) -> Gathered:
             texts = page.get_textpage()
             text = texts.get_text_bounded()
             gathered.pieces.append(text + "\n")
+            _read_comments(page, gathered)
             to_search = _read_links(document, page, texts, gathered, to_search)
             page.close()
             size += len(text)
@@ -50,6 +53,23 @@ def _read_links(document: Any, page: Any, texts: Any, gathered: Gathered, to_sea
             to_search -= characters + 1
             gathered.link(address, _anchor(link, texts) if address and to_search > 0 else "")
     return to_search
+
+
+def _read_comments(page: Any, gathered: Gathered) -> None:
+    """What people wrote beside and on a page. (Fields of forms and windows of comments say nothing of their own.)"""
+    import pypdfium2.raw as pdfium
+
+    silent = {pdfium.FPDF_ANNOT_LINK, pdfium.FPDF_ANNOT_POPUP, pdfium.FPDF_ANNOT_WIDGET}
+    for number in range(min(pdfium.FPDFPage_GetAnnotCount(page), _COMMENTS_AT_MOST - len(gathered.beside))):
+        annotation = pdfium.FPDFPage_GetAnnot(page, number)
+        if not annotation:
+            continue
+        size = pdfium.FPDFAnnot_GetStringValue(annotation, b"Contents", None, 0)
+        if 2 < size <= _COMMENT_AT_MOST and pdfium.FPDFAnnot_GetSubtype(annotation) not in silent:
+            buffer = ctypes.create_string_buffer(size)
+            pdfium.FPDFAnnot_GetStringValue(annotation, b"Contents", ctypes.cast(buffer, _WIDE), size)
+            gathered.beside.append(buffer.raw[: size - 2].decode("utf-16-le", "replace") + "\n")
+        pdfium.FPDFPage_CloseAnnot(annotation)
 
 
 def _address(document: Any, action: Any) -> str:

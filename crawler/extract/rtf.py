@@ -109,12 +109,12 @@ class _Reader:
             elif kind == 4:
                 self._symbol(match[4], data[max(0, match.start() - 3) : match.start()])
             elif kind is not None:
-                word, number = match[1].decode(), match[2]
-                if word == "bin":
+                word = match[1]
+                if word == b"bin":
                     self._to_skip = max(0, self._to_skip - 1)
-                    return match.end() + max(0, int(number or 0)), left - count
-                if self._state.shown != _HIDDEN:
-                    self._word(word, int(number) if number else None)
+                    return match.end() + max(0, int(match[2] or 0)), left - count
+                if self._starred or word in _KNOWN:
+                    self._word(word.decode(), int(match[2]) if match[2] else None)
         return -1, left - count
 
     def _close(self) -> bool:
@@ -134,6 +134,8 @@ class _Reader:
 
     def _word(self, word: str, number: int | None) -> None:
         starred, self._starred = self._starred, False
+        if self._state.shown == _HIDDEN:
+            return
         if self._state.shown == _DEFINES_FONTS:
             self._define_font(word, number)
         elif starred and word not in _READ:
@@ -273,9 +275,11 @@ def _whole(pair: re.Match[str]) -> str:
 
 
 _DESTINATIONS = _NEVER | _READ | {_FONTS, _TITLE}
+_OF_FONTS = ("f", "fcharset", "cpg")
 _WORDS: dict[str, Callable[[_Reader, int | None], None]] = {
     "u": _Reader._unicode, "uc": _Reader._unicode_width, "f": _Reader._use_font, "plain": _Reader._use_defaults,
     "v": _Reader._hide, "deleted": _Reader._delete, "mvf": _Reader._delete, "ansicpg": _Reader._code_page,
     "deff": _Reader._set_default_font, "mac": lambda reader, _: reader._code_page(10_000),
     "pc": lambda reader, _: reader._code_page(437), "pca": lambda reader, _: reader._code_page(850),
 }  # fmt: skip
+_KNOWN = frozenset(word.encode() for word in (*_DESTINATIONS, *_WORDS, *_CHARACTERS, *_OF_FONTS))

@@ -45,7 +45,7 @@ def judge(folder: Path, by_design: dict[str, str], result: Result) -> None:
             continue
         if said.document not in read:
             read[said.document] = _words(_read(documents[said.document]))
-        holds = f" {_words(said.text)} " in f" {read[said.document]} "
+        holds = _words(said.text) in read[said.document]
         case = f"{said.document}: {said.text[:60]}"
         reason = next((why for beginning, why in by_design.items() if case.startswith(beginning)), "")
         if holds != said.holds and reason:

@@ -1,8 +1,10 @@
 """Word, Excel and PowerPoint: which parts are read, and what in them is text."""
 
+import time
+
 import pytest
 
-from crawler.extract import gathered
+from crawler.extract import gathered, office
 from crawler.values import Link
 from tests import packages
 from tests.packages import OPEN_XML, SPACES, STRICT, A, S
@@ -352,3 +354,38 @@ def test_links_of_slides_are_links() -> None:
     }  # fmt: skip
     page = read(packages.slides([slide], related), PPTX)
     assert page.links == [Link("http://c.org/"), Link("http://b.org/", "see")]
+
+
+# -- written to take long ---------------------------------------------------------------------------------------
+
+MANY = 20_000
+FIELD = '<w:fldChar w:fldCharType="begin"/><w:instrText>HYPERLINK "a"</w:instrText>'
+HOSTILE = {
+    "open fields": FIELD + "<w:t>x</w:t>",
+    "fields in fields": FIELD + '<w:fldChar w:fldCharType="separate"/><w:t>x</w:t>',
+    "one long instruction": '<w:instrText>HYPERLINK "a" </w:instrText>',
+    "links of one run": "<a:hlinkClick/>",
+    "boxes": f"{box('x')}",
+    "alternatives": '<mc:AlternateContent><mc:Choice Requires="wps"><w:t>x</w:t></mc:Choice></mc:AlternateContent>',
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_twice_the_elements_take_about_twice_the_time(name: str) -> None:
+    def seconds(count: int) -> float:
+        body = packages.word(f"<w:p><a:r><a:rPr>{HOSTILE[name] * count}</a:rPr>{'<a:t>x</a:t>' * count}</a:r></w:p>")
+        began = time.process_time()
+        assert office.read_zip(body).text.strip()
+        return time.process_time() - began
+
+    once, twice = (min(seconds(count) for _ in range(2)) for count in (MANY, 2 * MANY))
+    assert twice < max(4 * once, 0.2)
+
+
+def test_a_sheet_that_is_listed_very_often_is_read_once() -> None:
+    body = packages.sheets({"One": rows(cell(1))})
+    with packages.opened(body) as parts:
+        parts["xl/workbook.xml"] = parts["xl/workbook.xml"].replace(
+            "</sheets>", '<sheet name="Two" r:id="rId1"/>' * 100_000 + "</sheets>"
+        )
+    assert text_of(packages.zipped(dict(parts)), XLSX) == "One 1"

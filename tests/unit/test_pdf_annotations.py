@@ -1,4 +1,4 @@
-"""PDF: the annotations that lead to an address are links."""
+"""PDF: the annotations that lead to an address are links; those that people wrote are text."""
 
 import time
 
@@ -45,6 +45,15 @@ def test_annotations_that_lead_to_an_address_are_links() -> None:
         "http://a.org/d/next.pdf", "http://b.org/cafe%CC%81", "http://b.org/caf%C3%A9",
     ]  # fmt: skip
     assert page.links[1].anchor == ""
+
+
+def test_comments_follow_the_text() -> None:
+    body = document([
+        b"<</Type/Annot/Subtype/Text/Rect[0 0 9 9]/Contents(Please check)>>",
+        b"<</Type/Annot/Subtype/Highlight/Rect[0 0 9 9]/Contents<FEFF65E5672C>>>",
+        b"<</Type/Annot/Subtype/Popup/Rect[0 0 9 9]/Contents(again)>>", b"<</Type/Annot/Subtype/Text/Rect[0 0 9 9]>>",
+    ])  # fmt: skip
+    assert read(body, PDF).text == "Hello PDF Please check 日本"
 
 
 def test_the_number_of_links_is_bounded() -> None:
