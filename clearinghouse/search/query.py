@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import date
 
-from clearinghouse.published.types import CSV, DOCX, HTML, ODT, PDF, PPTX, RTF, TEXT, XHTML, XLSX, XML
+from clearinghouse.published.types import CSV, DOCX, HTML, ODP, ODS, ODT, PDF, PPTX, RTF, TEXT, XHTML, XLSX, XML
 
 from .words import words_of
 
@@ -21,6 +21,7 @@ MAX_WORD = 64
 TYPE_WORDS = {
     "html": (HTML, XHTML), "web": (HTML, XHTML), "page": (HTML, XHTML), "pdf": (PDF,), "word": (DOCX,),
     "docx": (DOCX,), "excel": (XLSX,), "xlsx": (XLSX,), "powerpoint": (PPTX,), "pptx": (PPTX,), "odt": (ODT,),
+    "ods": (ODS,), "odp": (ODP,),
     "rtf": (RTF,), "text": (TEXT,), "txt": (TEXT,), "xml": (XML,), "csv": (CSV,),
 }  # fmt: skip
 

@@ -15,10 +15,13 @@ import sys
 import threading
 import time
 from pathlib import Path
+from typing import Any
 
-from crawler.values import Extracted
+from clearinghouse.addresses.parse import Resolver
+from crawler.values import Extracted, Link
 
 from .html import TITLE_AT_MOST
+from .links import LINKS_AT_MOST, packable
 from .text import keep_text
 
 SECONDS = 8.0  # for one document, starting the child included; below the instance's own watchdog of 10
@@ -48,12 +51,12 @@ class _Child:
         os.set_blocking(self._in, False)
         os.set_blocking(self._out, False)
 
-    def ask(self, type_id: int, data: bytes, until: float) -> dict[str, str]:
-        """Title and text of a document."""
+    def ask(self, type_id: int, data: bytes, until: float) -> dict[str, Any]:
+        """Title, text and links of a document."""
         self._send(json.dumps({"type": type_id, "size": len(data)}).encode() + b"\n", until)
         self._send(data, until)
         (size,) = struct.unpack("<I", self._receive(4, until))
-        answer: dict[str, str] = json.loads(self._receive(size, until))
+        answer: dict[str, Any] = json.loads(self._receive(size, until))
         return answer
 
     def kill(self) -> None:
@@ -91,8 +94,8 @@ _child: _Child | None = None
 _turn = threading.Lock()
 
 
-def read_document(body: bytes, page: Extracted) -> Extracted:
-    """Fill `page` from a PDF or office document."""
+def read_document(body: bytes, url: str, page: Extracted) -> Extracted:
+    """Fill `page` from a PDF or office document found at `url`."""
     answer = _ask(page.type_id, body)
     page.title = answer.get("title", "")
     if len(page.title) > TITLE_AT_MOST:
@@ -101,7 +104,17 @@ def read_document(body: bytes, page: Extracted) -> Extracted:
     keep_text(answer.get("text", ""), page)
     if not page.text:
         page.flags.append("no_text")
+    page.links = _links(answer.get("links", []), url)
+    if len(page.links) > LINKS_AT_MOST:
+        page.flags.append("links_cut")
+        del page.links[LINKS_AT_MOST:]
     return page
+
+
+def _links(found: list[tuple[str, str]], url: str) -> list[Link]:
+    resolve = Resolver(url)
+    addresses = packable(resolve.many([address for address, _ in found]))
+    return [Link(address, anchor) for address, (_, anchor) in zip(addresses, found, strict=True)]
 
 
 def close() -> None:
@@ -112,7 +125,7 @@ def close() -> None:
         _child = None
 
 
-def _ask(type_id: int, body: bytes) -> dict[str, str]:
+def _ask(type_id: int, body: bytes) -> dict[str, Any]:
     global _child
     with _turn:
         until = time.monotonic() + SECONDS

@@ -9,10 +9,9 @@ from crawler.values import USER_AGENT, Extracted, Link
 
 from . import charset, lenient, lexbor, libxml
 from .found import Found
-from .links import packable
+from .links import LINKS_AT_MOST, packable
 from .text import all_squeezed, keep_text, squeezed, tidied
 
-LINKS_AT_MOST = 100_000
 METAS_AT_MOST = 200
 TITLE_AT_MOST, META_NAME_AT_MOST, META_CONTENT_AT_MOST = 255, 512, 8_000
 _ANCHOR_AT_MOST = 1_000

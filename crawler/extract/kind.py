@@ -16,10 +16,6 @@ _BY_TYPE = {
     "application/pdf": types.PDF,
     "application/x-pdf": types.PDF,
     "text/pdf": types.PDF,
-    "application/vnd.openxmlformats-officedocument.wordprocessingml.document": types.DOCX,
-    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": types.XLSX,
-    "application/vnd.openxmlformats-officedocument.presentationml.presentation": types.PPTX,
-    "application/vnd.oasis.opendocument.text": types.ODT,
     "application/rtf": types.RTF,
     "application/x-rtf": types.RTF,
     "text/rtf": types.RTF,
@@ -33,13 +29,36 @@ _BY_TYPE = {
     "text/xml": types.XML,
     "application/xml": types.XML,
 }
+# Documents, templates and shows; those with macros, too.
+_OPEN_XML = "application/vnd.openxmlformats-officedocument."
+_OPEN_DOCUMENT = "application/vnd.oasis.opendocument."
+_BY_TYPE |= {
+    _OPEN_XML + "wordprocessingml.document": types.DOCX, _OPEN_XML + "wordprocessingml.template": types.DOCX,
+    _OPEN_XML + "spreadsheetml.sheet": types.XLSX, _OPEN_XML + "spreadsheetml.template": types.XLSX,
+    _OPEN_XML + "presentationml.presentation": types.PPTX, _OPEN_XML + "presentationml.slideshow": types.PPTX,
+    _OPEN_XML + "presentationml.template": types.PPTX,
+    "application/vnd.ms-word.document.macroenabled.12": types.DOCX,
+    "application/vnd.ms-word.template.macroenabled.12": types.DOCX,
+    "application/vnd.ms-excel.sheet.macroenabled.12": types.XLSX,
+    "application/vnd.ms-excel.template.macroenabled.12": types.XLSX,
+    "application/vnd.ms-powerpoint.presentation.macroenabled.12": types.PPTX,
+    "application/vnd.ms-powerpoint.slideshow.macroenabled.12": types.PPTX,
+    "application/vnd.ms-powerpoint.template.macroenabled.12": types.PPTX,
+    _OPEN_DOCUMENT + "text": types.ODT, _OPEN_DOCUMENT + "text-template": types.ODT,
+    _OPEN_DOCUMENT + "text-master": types.ODT, _OPEN_DOCUMENT + "spreadsheet": types.ODS,
+    _OPEN_DOCUMENT + "spreadsheet-template": types.ODS, _OPEN_DOCUMENT + "presentation": types.ODP,
+    _OPEN_DOCUMENT + "presentation-template": types.ODP,
+}  # fmt: skip
 _BY_ENDING = {
     "htm": types.HTML, "html": types.HTML, "xhtml": types.XHTML, "xht": types.XHTML, "pdf": types.PDF,
-    "docx": types.DOCX, "xlsx": types.XLSX, "pptx": types.PPTX, "odt": types.ODT, "rtf": types.RTF,
+    "docx": types.DOCX, "docm": types.DOCX, "dotx": types.DOCX, "dotm": types.DOCX, "xlsx": types.XLSX,
+    "xlsm": types.XLSX, "xltx": types.XLSX, "xltm": types.XLSX, "pptx": types.PPTX, "pptm": types.PPTX,
+    "ppsx": types.PPTX, "ppsm": types.PPTX, "potx": types.PPTX, "potm": types.PPTX, "odt": types.ODT,
+    "ott": types.ODT, "ods": types.ODS, "ots": types.ODS, "odp": types.ODP, "otp": types.ODP, "rtf": types.RTF,
     "txt": types.TEXT, "text": types.TEXT, "md": types.TEXT, "csv": types.CSV, "tsv": types.CSV,
     "xml": types.XML, "rss": types.XML, "atom": types.XML, "rdf": types.XML,
 }  # fmt: skip
-_OFFICE = {types.DOCX, types.XLSX, types.PPTX, types.ODT}
+_OFFICE = {types.DOCX, types.XLSX, types.PPTX, types.ODT, types.ODS, types.ODP}
 _UNSURE = {
     "", "application/octet-stream", "binary/octet-stream", "application/x-download", "application/force-download",
     "application/download", "application/unknown", "unknown/unknown", "text/plain", "application/zip",
@@ -147,6 +166,8 @@ def _office_inside(beginning: bytes) -> int | None:
     """The kind of office document a zip begins as, when the server and the address say only zip."""
     for mark, kind in (
         (b"mimetypeapplication/vnd.oasis.opendocument.text", types.ODT),
+        (b"mimetypeapplication/vnd.oasis.opendocument.spreadsheet", types.ODS),
+        (b"mimetypeapplication/vnd.oasis.opendocument.presentation", types.ODP),
         (b"word/", types.DOCX),
         (b"xl/", types.XLSX),
         (b"ppt/", types.PPTX),

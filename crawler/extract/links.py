@@ -4,6 +4,7 @@ from backports import zstd
 
 from crawler.values import Link
 
+LINKS_AT_MOST = 100_000  # of one page
 _FIELD, _ROW = "\x1f", "\x1e"
 _ESCAPED = (_FIELD, _ROW, "\n", "\0")  # the packed form's, and those of the way from the parser (wire)
 _compress = zstd.ZstdCompressor(level=1).compress  # a quarter of the time of zlib, for the same size

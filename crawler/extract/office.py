@@ -1,134 +1,113 @@
-"""Office documents: the text of DOCX, XLSX, PPTX, ODT and RTF. Runs in the bounded child (see worker).
+"""Office documents: Word, Excel, PowerPoint (OPC packages) and OpenDocument. Runs in the bounded child (see worker).
 
-Limits count the bytes that come out, never what a zip says about itself: overlapping entries lie.
+What a document is, and which parts it has, its own relationships say, never the names of its parts.
 """
 
-import io
-import re
-import zipfile
-from collections.abc import Iterator
+from collections import deque
+from contextlib import suppress
+from typing import Any
 
 from lxml import etree
 
-from clearinghouse.published import types
+from . import opendocument
+from .gathered import Enough, Gathered
+from .ooxml import PRESENTATION, SPREADSHEET, PartReader, id_of
+from .package import Package, Relationship
+from .spreadsheet import Workbook
 
-PRODUCED_AT_MOST = 100_000_000  # bytes unpacked from one document
-_CHUNK = 65_536
-_PARTS = {
-    types.DOCX: re.compile(r"word/(document|footnotes|endnotes|header\d*|footer\d*)\.xml"),
-    types.XLSX: re.compile(r"xl/(sharedStrings|worksheets/sheet\d+)\.xml"),
-    types.PPTX: re.compile(r"ppt/(slides/slide|notesSlides/notesSlide)\d+\.xml"),
-    types.ODT: re.compile(r"content\.xml"),
-}
-_PROPERTIES = {"docProps/core.xml", "meta.xml"}
-_BLOCKS = frozenset({"p", "h", "tab", "br", "tr", "row", "si", "c", "cr", "s", "line-break", "table-cell"})
-_NUMBER = re.compile(r"\d+")
-
-
-class TooMuch(Exception):
-    """The document unpacks to more than a document may."""
+_MAIN = "officeDocument"
+# Parts with words of their own, in the order in which they are read; of a sheet and a slide, too.
+_WITH_WORDS = (
+    "footnotes", "endnotes", "comments", "threadedComment", "header", "footer", "notesSlide", "drawing", "chart",
+    "chartEx", "chartUserShapes", "diagramData", "slideLayout", "slideMaster",
+)  # fmt: skip
 
 
-def read_zip(type_id: int, data: bytes) -> tuple[str, str]:
-    """Title and text of a zipped office document."""
-    left = [PRODUCED_AT_MOST]
-    title = ""
-    pieces: list[str] = []
-    with zipfile.ZipFile(io.BytesIO(data)) as archive:
-        names = sorted(archive.namelist()[:10_000], key=_in_order)
-        for name in names:
-            if name in _PROPERTIES:
-                title = title or _title(_unpacked(archive, name, left))
-            elif _PARTS[type_id].fullmatch(name):
-                pieces.extend(_words(_unpacked(archive, name, left)))
-    return title, "".join(pieces)
-
-
-def _in_order(name: str) -> tuple[str, int]:
-    number = _NUMBER.search(name)
-    return (_NUMBER.sub("", name), int(number[0][:9]) if number else 0)
-
-
-def _unpacked(archive: zipfile.ZipFile, name: str, left: list[int]) -> bytes:
-    produced: list[bytes] = []
-    with archive.open(name) as part:
-        while chunk := part.read(_CHUNK):
-            left[0] -= len(chunk)
-            if left[0] < 0:
-                raise TooMuch
-            produced.append(chunk)
-    return b"".join(produced)
-
-
-def _root(data: bytes) -> etree._Element | None:
-    if b"<!DOCTYPE" in data[:4096]:
-        return None
-    parser = etree.XMLParser(resolve_entities=False, load_dtd=False, no_network=True, recover=True, huge_tree=True)
-    root = etree.fromstring(data, parser)
-    return root if isinstance(root, etree._Element) else None
-
-
-def _words(data: bytes) -> Iterator[str]:
-    """The text of a part; the ends of paragraphs and cells keep words apart."""
-    root = _root(data)
-    if root is None:
-        return
-    for event, element in etree.iterwalk(root, events=("start", "end")):
-        if event == "start":
-            if element.text:
-                yield element.text
+def read_zip(data: bytes) -> Gathered:
+    """Title, text and links of a zipped office document."""
+    package, gathered = Package(data), Gathered()
+    with suppress(Enough):
+        if opendocument.CONTENT in package:
+            gathered.title = title_in(package.root(opendocument.PROPERTIES))
+            opendocument.read(package, gathered)
         else:
-            if isinstance(element.tag, str) and etree.QName(element).localname in _BLOCKS:
-                yield " "
-            if element.tail:
-                yield element.tail
+            _Document(package, gathered).read()
+    return gathered
 
 
-def _title(data: bytes) -> str:
-    root = _root(data)
-    if root is None:
-        return ""
-    found = next(root.iter("{http://purl.org/dc/elements/1.1/}title"), None)
-    return "".join(str(piece) for piece in found.itertext()) if found is not None else ""
+class _Document:
+    def __init__(self, package: Package, gathered: Gathered) -> None:
+        self._package, self._gathered = package, gathered
+        self._seen: set[str] = set()
+
+    def read(self) -> None:
+        related = self._package.related("")
+        main = next((one.target for one in related if one.kind == _MAIN and not one.external), "")
+        if main not in self._package:
+            main = self._package.of_type(".main+xml")
+        for one in related:
+            if one.kind == "core-properties" and not self._gathered.title:
+                self._gathered.title = title_in(self._package.root(one.target))
+        root = self._package.root(main)
+        namespace = "" if root is None else etree.QName(root).namespace
+        if namespace in SPREADSHEET:
+            self._read_workbook(main, root)
+        elif namespace in PRESENTATION:
+            reader = PartReader(self._gathered)
+            for slide, _ in self._listed(main, root, "sldId"):
+                self._read_part(slide, reader)
+        elif root is not None:
+            self._read_part(main, PartReader(self._gathered))
+
+    def _read_workbook(self, main: str, root: Any) -> None:
+        workbook, reader = Workbook(self._package, main, self._gathered), PartReader(self._gathered, caches=False)
+        for sheet, element in self._listed(main, root, "sheet"):
+            if element.get("state") in ("hidden", "veryHidden"):
+                continue
+            related = self._package.related(sheet)
+            workbook.read(element.get("name") or "", sheet, related)
+            self._read_beside(related, reader)
+
+    def _listed(self, main: str, root: Any, name: str) -> list[tuple[str, Any]]:
+        """The parts a list names, in its order; with the elements that name them."""
+        targets = {one.id: one.target for one in self._package.related(main) if not one.external}
+        listed = [(targets.get(id_of(element), ""), element) for element in root.iter(f"{{*}}{name}")]
+        return list({part: (part, element) for part, element in reversed(listed) if part in self._package}.values())[
+            ::-1
+        ]
+
+    def _read_part(self, part: str, reader: PartReader) -> None:
+        """A part of the document itself, and the parts with words that belong to it."""
+        related = self._package.related(part)
+        if (root := self._package.root(part)) is not None:
+            reader.read(root, related)
+        self._read_beside(related, reader)
+
+    def _read_beside(self, related: list[Relationship], reader: PartReader) -> None:
+        """The related parts that have words of their own, and those related to them. Each is read once."""
+        waiting = deque(_with_words(related))
+        while waiting:
+            part = waiting.popleft().target
+            if part in self._seen:
+                continue
+            self._seen.add(part)
+            theirs = self._package.related(part)
+            if (root := self._package.root(part)) is not None:
+                reader.read(root, theirs, beside=True)
+            waiting.extend(_with_words(theirs))
 
 
-_RTF_TOKEN = re.compile(
-    r"\\([a-z]{1,32})(-?\d{1,10})? ?|\\'([0-9a-fA-F]{2})|\\([^a-zA-Z])|([{}])|[\r\n]+|([^\\{}\r\n]+)"
-)
-_RTF_HIDDEN = frozenset({
-    "fonttbl", "colortbl", "stylesheet", "info", "pict", "object", "themedata", "datastore", "listtable",
-    "listoverridetable", "rsidtbl", "generator", "filetbl", "revtbl", "xmlnstbl", "latentstyles", "fldinst",
-})  # fmt: skip
-_RTF_BREAKS = frozenset({"par", "line", "tab", "cell", "row", "page", "sect"})
+def _with_words(related: list[Relationship]) -> list[Relationship]:
+    kinds = {one.kind for one in related}
+    # Comments that are a conversation stand in the old form once more.
+    wanted = [kind for kind in _WITH_WORDS if kind != "comments" or "threadedComment" not in kinds]
+    if "theme" in kinds:
+        wanted.remove("slideLayout")  # a master knows all layouts, a slide its own
+    found = [one for one in related if not one.external and one.kind in wanted]
+    return sorted(found, key=lambda one: wanted.index(one.kind))
 
 
-def read_rtf(data: bytes) -> str:
-    """The words of an RTF document: control words, tables of fonts and pictures left out."""
-    pieces: list[str] = []
-    hidden = [False]
-    skip = 0  # characters that stand in for the Unicode one before them
-    for match in _RTF_TOKEN.finditer(data.decode("cp1252", "replace")):
-        word, number, byte, symbol, brace, plain = match.groups()
-        if brace == "{":
-            hidden.append(hidden[-1])
-        elif brace == "}":
-            if len(hidden) > 1:
-                hidden.pop()
-        elif symbol == "*" or word in _RTF_HIDDEN:
-            hidden[-1] = True
-        elif hidden[-1]:
-            continue
-        elif word == "u" and number:
-            pieces.append(chr(int(number) % 65_536))
-            skip = 1
-        elif word in _RTF_BREAKS or symbol == "~":
-            pieces.append(" ")
-        else:
-            text = bytes([int(byte, 16)]).decode("cp1252", "replace") if byte else plain or _symbol(symbol)
-            pieces.append(text[skip:])
-            skip = 0 if text else skip
-    return "".join(pieces)
-
-
-def _symbol(symbol: str | None) -> str:
-    return symbol if symbol in ("\\", "{", "}", "-") else ""
+def title_in(root: Any) -> str:
+    """The title among the properties of a document."""
+    found = None if root is None else next(root.iter(opendocument.TITLE), None)
+    return "" if found is None else "".join(str(piece) for piece in found.itertext())

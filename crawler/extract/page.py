@@ -27,6 +27,6 @@ def read(fetched: Fetched, address: Address) -> Extracted | Refusal:
     elif type_id in (types.TEXT, types.CSV):
         read_text(body, charset, page)
     else:
-        read_document(body, page)
+        read_document(body, address.href, page)
     obey_robots([value for name, value in fetched.headers if name == "x-robots-tag"], page)
     return page

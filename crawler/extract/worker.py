@@ -1,7 +1,7 @@
 """The child process that reads PDF and office documents: their readers are large, and their input is hostile.
 
 Memory and CPU are bounded here, time by the parent (see documents). One job after another arrives on standard input:
-a line of JSON {"type", "size"}, then the bytes; each answer is a line of JSON {"size"} and then that much JSON.
+a line of JSON {"type", "size"}, then the bytes; each answer is its size in four bytes and then that much JSON.
 """
 
 import json
@@ -14,14 +14,16 @@ from typing import BinaryIO
 
 from clearinghouse.published import types
 
-from . import office, pdf
+from . import office, pdf, rtf
+from .gathered import Gathered
+from .package import TooMuch
 from .text import TEXT_AT_MOST, squeezed
 
 MEMORY = 1_000_000_000  # bytes of address space, the interpreter and its libraries included
 CPU_SECONDS = 10  # for one document
 # What the readers raise for documents that are not what they should be.
 _BROKEN = (
-    zipfile.BadZipFile, zlib.error, office.TooMuch, SyntaxError, ValueError, KeyError, RuntimeError, EOFError, OSError,
+    zipfile.BadZipFile, zlib.error, TooMuch, SyntaxError, ValueError, KeyError, RuntimeError, EOFError, OSError,
 )  # fmt: skip
 
 
@@ -33,7 +35,7 @@ def main() -> None:
     sys.stdout = sys.stderr  # nothing a library prints may get between the answers
     while (head := requests.readline()) and (job := json.loads(head)):
         _bound_cpu()
-        _answer(answers, *_read(job["type"], requests.read(job["size"])))
+        _answer(answers, _read(job["type"], requests.read(job["size"])))
 
 
 def _bound_cpu() -> None:
@@ -42,21 +44,22 @@ def _bound_cpu() -> None:
     resource.setrlimit(resource.RLIMIT_CPU, (used + CPU_SECONDS, resource.RLIM_INFINITY))
 
 
-def _read(type_id: int, data: bytes) -> tuple[str, str]:
-    """Title and text; nothing at all when the document is broken. What is worse than broken ends this process."""
+def _read(type_id: int, data: bytes) -> Gathered:
+    """What a document says; nothing at all when it is broken. What is worse than broken ends this process."""
     try:
         if type_id == types.PDF:
             return pdf.read_pdf(data)
         if type_id == types.RTF:
-            return "", office.read_rtf(data)
-        return office.read_zip(type_id, data)
+            return rtf.read_rtf(data)
+        return office.read_zip(data)
     except _BROKEN:
-        return "", ""
+        return Gathered()
 
 
-def _answer(answers: BinaryIO, title: str, text: str) -> None:
-    found = {"title": squeezed(title), "text": squeezed(text)[: TEXT_AT_MOST + 1]}
-    data = json.dumps(found).encode()
+def _answer(answers: BinaryIO, gathered: Gathered) -> None:
+    text = squeezed(gathered.text)[: TEXT_AT_MOST + 1]
+    links = [(address, squeezed(anchor)) for address, anchor in gathered.links]
+    data = json.dumps({"title": squeezed(gathered.title), "text": text, "links": links}).encode()
     answers.write(struct.pack("<I", len(data)) + data)
     answers.flush()
 

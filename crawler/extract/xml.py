@@ -10,10 +10,10 @@ from clearinghouse.addresses.parse import Resolver
 from crawler.values import Extracted, Link
 
 from . import charset, lenient
-from .html import LINKS_AT_MOST, TITLE_AT_MOST
+from .html import TITLE_AT_MOST
 from .kind import GZIP_MAGIC
 from .libxml import NODES_AT_MOST, nodes_in
-from .links import packable
+from .links import LINKS_AT_MOST, packable
 from .text import keep_text, squeezed
 
 _WHITE = re.compile(rb"\s*")

@@ -11,7 +11,7 @@ TEXT_AT_MOST = 10 * MEGABYTE  # beyond it the text is cut, and the cut is flagge
 DOCUMENT_AT_MOST = 50 * MEGABYTE  # beyond it a document is useless, and refused
 UNUSED_AT_MOST = 64_000  # bodies nobody reads (redirects, errors): read so that the connection can be kept
 
-DOCUMENTS = frozenset({types.PDF, types.DOCX, types.XLSX, types.PPTX, types.ODT})
+DOCUMENTS = frozenset({types.PDF, types.DOCX, types.XLSX, types.PPTX, types.ODT, types.ODS, types.ODP})
 
 
 class Limit(NamedTuple):

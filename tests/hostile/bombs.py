@@ -1,24 +1,24 @@
 """Bombs: small bodies that unpack to hundreds of megabytes, and how much of them ever exists here."""
 
 import gzip
-import io
 import re
-import zipfile
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
 import brotli
 from backports import zstd
 
-from crawler.extract import documents, office
+from crawler.extract import documents
 from crawler.extract import page as reading
 from crawler.extract import xml as xml_reading
+from crawler.extract.package import PRODUCED_AT_MOST, Package, TooMuch
 from crawler.fetch import curl, decoding, limits
 from crawler.values import Extracted, Fetched, Request
 from tests.hostile.fetching import fetch_all, request
+from tests.packages import package
 from tests.sites.misbehaving import Site, page
 
 UNPACKED = 300_000_000  # bytes in every bomb
@@ -75,11 +75,7 @@ def _zstd() -> bytes:
 
 def _zip() -> bytes:
     """A document whose one part unpacks to everything."""
-    stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive, archive.open("word/document.xml", "w") as part:
-        for _ in range(UNPACKED // len(_ZEROS)):
-            part.write(_ZEROS)
-    return stream.getvalue()
+    return package("d.xml", {"d.xml": bytes(UNPACKED)})
 
 
 _PACKERS: dict[str, Callable[[], bytes]] = {
@@ -126,15 +122,12 @@ def _document(body: bytes) -> Blast:
         found = read(body, _OFFICE, "http://a.org/x.docx")
         grown = growth()
     documents.close()
-    left = [office.PRODUCED_AT_MOST]
-    try:
-        with zipfile.ZipFile(io.BytesIO(body)) as archive:
-            office._unpacked(archive, "word/document.xml", left)
-    except office.TooMuch:
-        pass
+    opened = Package(body)
+    with suppress(TooMuch):
+        opened.read("d.xml")
     whole = "no_text" not in found.flags
-    produced = UNPACKED if whole else office.PRODUCED_AT_MOST - left[0]
-    return Blast("zip", len(body), produced, office.PRODUCED_AT_MOST, grown)
+    produced = UNPACKED if whole else PRODUCED_AT_MOST - opened.left
+    return Blast("zip", len(body), produced, PRODUCED_AT_MOST, grown)
 
 
 def _entities() -> Blast:

@@ -1,8 +1,6 @@
 """Reading pages: types, HTML, XML, text, documents."""
 
-import io
 import time
-import zipfile
 from pathlib import Path
 
 import pytest
@@ -16,6 +14,7 @@ from crawler import extract
 from crawler.extract import documents
 from crawler.extract import page as reading
 from crawler.values import Extracted, Fetched, Link, Request
+from tests import packages
 from tests.unit import vectors
 
 URL = "http://a.org/d/page"
@@ -287,13 +286,7 @@ trailer<</Root 1 0 R/Info 6 0 R>>
 """
 
 
-def zipped(**parts: str) -> bytes:
-    """A zip; in the names of its parts __ stands for / and _ for a dot."""
-    stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, text in parts.items():
-            archive.writestr(name.replace("__", "/").replace("_", "."), text)
-    return stream.getvalue()
+WORD = f'<w:document xmlns:w="{packages.W}"><w:t>'
 
 
 @pytest.mark.parametrize(
@@ -302,28 +295,31 @@ def zipped(**parts: str) -> bytes:
         ("application/pdf", PDF, "My title", "Hello PDF"),
         (
             OFFICE + "wordprocessingml.document",
-            zipped(
-                word__document_xml="<d><p><t>Hel</t><t>lo</t></p><p><t>you</t></p></d>",
-                docProps__core_xml='<c xmlns:dc="http://purl.org/dc/elements/1.1/"><dc:title>T</dc:title></c>',
+            packages.word(
+                "<w:p><w:r><w:t>Hel</w:t></w:r><w:r><w:t>lo</w:t></w:r></w:p><w:p><w:r><w:t>you</w:t></w:r></w:p>",
+                title="T",
             ),
             "T",
             "Hello you",
         ),
         (
             OFFICE + "spreadsheetml.sheet",
-            zipped(xl__sharedStrings_xml="<sst><si><t>one</t></si><si><t>two</t></si></sst>"),
+            packages.sheets(
+                {"Prices": '<sheetData><row><c t="s"><v>1</v></c><c t="s"><v>0</v></c></row></sheetData>'},
+                ["<t>one</t>", "<t>two</t>"],
+            ),
             "",
-            "one two",
+            "Prices two one",
         ),
         (
             OFFICE + "presentationml.presentation",
-            zipped(ppt__slides__slide10_xml="<s><p>ten</p></s>", ppt__slides__slide2_xml="<s><p>two</p></s>"),
+            packages.slides(["<a:p><a:r><a:t>first</a:t></a:r></a:p>", "<a:p><a:r><a:t>second</a:t></a:r></a:p>"]),
             "",
-            "two ten",
+            "first second",
         ),
         (
             "application/vnd.oasis.opendocument.text",
-            zipped(content_xml="<o><p>one<s/>two</p><p>three</p></o>"),
+            packages.open_document("<text:p>one<text:s/>two</text:p><text:p>three</text:p>"),
             "",
             "one two three",
         ),
@@ -340,8 +336,11 @@ def test_documents_give_their_text(kind: str, body: bytes, title: str, text: str
     [
         ("application/pdf", b"%PDF-1.4 nonsense"),
         (OFFICE + "wordprocessingml.document", b"PK\x03\x04 nonsense"),
-        (OFFICE + "spreadsheetml.sheet", zipped(xl__worksheets__sheet1_xml="<s>" + "a" * 150_000_000)),
-        (OFFICE + "wordprocessingml.document", zipped(word__document_xml='<!DOCTYPE x [<!ENTITY a "b">]><x>&a;</x>')),
+        (OFFICE + "wordprocessingml.document", packages.package("d.xml", {"d.xml": f"{WORD}{'a' * 150_000_000}"})),
+        (
+            OFFICE + "wordprocessingml.document",
+            packages.package("d.xml", {"d.xml": f'<!DOCTYPE x [<!ENTITY a "b">]>{WORD}&a;</w:t></w:document>'}),
+        ),
     ],
     ids=["pdf", "zip", "bomb", "entities"],
 )

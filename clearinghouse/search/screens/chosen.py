@@ -18,7 +18,8 @@ from clearinghouse.search.query import TYPE_WORDS
 
 TYPES = {
     "web": "Web page", "pdf": "PDF", "word": "Word", "excel": "Excel", "powerpoint": "PowerPoint",
-    "odt": "OpenDocument", "rtf": "RTF", "text": "Text", "xml": "XML", "csv": "CSV",
+    "odt": "OpenDocument", "ods": "OpenDocument spreadsheet", "odp": "OpenDocument presentation",
+    "rtf": "RTF", "text": "Text", "xml": "XML", "csv": "CSV",
 }  # fmt: skip
 SORTS = {"best": "Best match", "newest": "Newest", "title": "Title"}
 PER_PAGE = 10
