@@ -6,7 +6,7 @@ Pure. Does not: parse pages or follow anything. Called by: the instance.
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 
-from .values import NO_NAME_SERVER, Fetched
+from .values import ANSWERED_NOTHING, NO_NAME_SERVER, Fetched
 
 REDIRECT, PAGE, UNCHANGED, FAILURE, RETRY, SKIP = "redirect", "page", "unchanged", "failure", "retry", "skip"
 
@@ -63,7 +63,8 @@ def judge(fetched: Fetched, tries: int, now: float) -> Answer:
 
 
 def _trouble(fetched: Fetched, tries: int) -> Answer:
-    if (silent(fetched) or fetched.reason == "cut_short") and tries < MAX_TRIES:
+    broke = fetched.reason == "cut_short" or (fetched.reason, fetched.detail) == ("bad_response", ANSWERED_NOTHING)
+    if (silent(fetched) or broke) and tries < MAX_TRIES:
         return Answer(RETRY, fetched.reason, fetched.detail)
     if fetched.reason == "decode_failed" and not fetched.request.identity_encoding and tries < MAX_TRIES:
         return Answer(RETRY, fetched.reason, fetched.detail)

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import pycurl
 
-from crawler.values import NO_NAME_SERVER, Fetched
+from crawler.values import ANSWERED_NOTHING, NO_NAME_SERVER, Fetched
 
 
 class Ending(NamedTuple):
@@ -26,7 +26,7 @@ _REASONS = {
     pycurl.E_SSL_CACERT_BADFILE: ("error", "our list of certificate authorities cannot be read"),
     pycurl.E_SSL_ENGINE_NOTFOUND: ("tls_failed", ""),
     pycurl.E_PARTIAL_FILE: ("cut_short", "the body ended early"),
-    pycurl.E_GOT_NOTHING: ("bad_response", "the server answered nothing"),
+    pycurl.E_GOT_NOTHING: ("bad_response", ANSWERED_NOTHING),
     pycurl.E_RECV_ERROR: ("cut_short", "the connection broke"),
     pycurl.E_SEND_ERROR: ("connect_failed", "the connection broke"),
     pycurl.E_HTTP2: ("bad_response", "HTTP/2 was broken"),
@@ -51,6 +51,11 @@ def of_libcurl(ending: Ending) -> tuple[str, str]:
     if ending.code == pycurl.E_RECV_ERROR and not ending.status:
         return "connect_failed", "the connection broke"
     return _REASONS.get(ending.code, ("bad_response", f"libcurl {ending.code}"))
+
+
+def says_all(status: int) -> bool:
+    """Whether the head of an answer is all that is read of it: how its body ends means nothing then."""
+    return status >= 300
 
 
 def of_answer(answer: Fetched) -> tuple[str, str]:
