@@ -13,6 +13,7 @@ REDIRECT, PAGE, UNCHANGED, FAILURE, RETRY, SKIP = "redirect", "page", "unchanged
 MAX_TRIES = 3
 MAX_WAIT = 6 * 3600.0
 SLOW_DOWN = {429, 503}
+SELF_REDIRECTS = 2  # of an address to itself, with a cookie or a session id, that are followed
 REDIRECTS = {301, 302, 303, 307, 308}
 _NO_ANSWER = {"connect_failed", "timeout"}
 _HOPELESS = {"dns_failed", "address_refused", "port_not_allowed", "tls_failed"}

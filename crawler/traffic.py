@@ -184,7 +184,7 @@ class Traffic:
             return
         previous = queue.look_up_previous(item)
         assert item.address is not None
-        url = wire_url(item.address, owner.append)
+        url = wire_url(item.form or item.address, owner.append)
         if isinstance(url, Refusal):
             self._conclude(queue, item, SKIPPED, url.reason, url.detail)
             return
