@@ -28,6 +28,7 @@ from .transfer import SLOW_BYTES, SLOW_SECONDS
 
 _REFUSAL_AT_MOST = 64_000  # bytes of a 401 that are read to keep its connection
 _INTERIM_ANSWERS = 10  # 1xx answers before the real one
+_STATUS = re.compile(rb"HTTP/1\.[01] [0-9]{3}(?=[ \r\n])")
 _BODILESS = (http.client.NO_CONTENT, http.client.NOT_MODIFIED)
 _NTLM_CHALLENGE = re.compile(r"\b(?:NTLM|Negotiate)\s+[\w+/]", re.IGNORECASE)
 
@@ -150,14 +151,16 @@ def errand() -> Errand:
 
 
 class _Lines(io.BufferedReader):
-    """Remembers whether the last line it was asked for was there."""
+    """Remembers the last line it was asked for, and whether one was broken in the middle: a carriage return alone ends
+    a header for Python, and for nobody else."""
 
-    over = False
+    last = b""
+    broken = False
 
     def readline(self, size: int | None = -1, /) -> bytes:
-        line = super().readline(size)
-        self.over = not line
-        return line
+        self.last = super().readline(size)
+        self.broken = self.broken or b"\r" in self.last.rstrip(b"\r\n") or self.last.endswith(b"\r\r\n")
+        return self.last
 
 
 class _Answer(http.client.HTTPResponse):
@@ -171,18 +174,22 @@ class _Answer(http.client.HTTPResponse):
 
     def begin(self) -> None:
         super().begin()
-        if self._lines.over:
+        if not self._lines.last:
             raise Failed("cut_short", "its headers ended early")
         try:
             assert_header_parsing(self.headers)
         except urllib3.exceptions.HeaderParsingError:
             raise Failed("bad_response", "its headers are not usable") from None
+        if self._lines.broken:
+            raise Failed("bad_response", "its headers are not usable")
         self._frame()
 
     def _read_status(self) -> Any:
         """Of the answer itself: http.client knows of 100 alone that something comes before it."""
         for _ in range(_INTERIM_ANSWERS + 1):
             status = super()._read_status()  # type: ignore[misc]
+            if not _STATUS.match(self._lines.last):
+                raise Failed("bad_response", "its status line is not usable")
             if not 100 <= status[1] < 200 or status[1] == http.client.SWITCHING_PROTOCOLS:
                 return status
             http.client.parse_headers(self.fp)

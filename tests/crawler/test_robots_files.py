@@ -43,7 +43,7 @@ def test_a_robots_txt_behind_a_redirect_is_read_whatever_its_type(ledger: Ledger
         rules = b"User-agent: *\nDisallow: /x\n"
         site.pages |= {
             "/robots.txt": redirect("/rules/ours", "308 Permanent Redirect"),
-            "/rules/ours": page(rules, kind="application/octet-stream"),
+            "/rules/ours": page(rules, kind="image/png"),
             "/": page("<a href=/x>x</a>"),
         }
         document = make_document({"url": site.url("/")})

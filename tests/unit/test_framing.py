@@ -151,6 +151,25 @@ def test_a_page_with_a_broken_body_is_still_no_page(site: Site, get: Callable[..
         assert answer.reason in ("cut_short", "decode_failed") and answer.body == b"", name
 
 
+NO_HTTP = {
+    "a carriage return alone": b"HTTP/1.1 200 OK\rContent-Type: text/html\r\n\r\nx",
+    "two carriage returns": b"HTTP/1.1 200 OK\r\nX: y\r\r\nContent-Length: 1\r\n\r\nx",
+    "a header in a header": b"HTTP/1.1 200 OK\r\nX: y\rLocation: /z\r\nContent-Length: 1\r\n\r\nx",
+    "a tab behind the version": b"HTTP/1.1\t200 OK\r\nContent-Length: 1\r\n\r\nx",
+    "a long version": b"HTTP/1.10 200 OK\r\nContent-Length: 1\r\n\r\nx",
+    "a version of others": b"HTTP/4.2 200 OK\r\nContent-Length: 1\r\n\r\nx",
+    "four digits": b"HTTP/1.1 2000 OK\r\nContent-Length: 1\r\n\r\nx",
+    "another protocol": b"ICY 200 OK\r\nContent-Length: 1\r\n\r\nx",
+}
+
+
+@pytest.mark.parametrize("name", NO_HTTP)
+def test_what_only_looks_like_http_is_refused(site: Site, get: Callable[..., list[Fetched]], name: str) -> None:
+    site.pages["/"] = raw(NO_HTTP[name])
+    (answer,) = get(site.url("/"))
+    assert (answer.reason, answer.body) == ("bad_response", b""), (answer.status, answer.headers)
+
+
 # -- connections that end -------------------------------------------------------------------------------------------
 
 
