@@ -1,4 +1,4 @@
-"""Digest as curl's own tests want it answered: each Authorization they expect of a GET, from the challenge before it."""
+"""Digest as curl's own tests want it answered: each Authorization they expect of a GET, from its challenge."""
 
 import re
 from pathlib import Path
