@@ -23,12 +23,13 @@ from urllib3.util.response import assert_header_parsing
 
 from clearinghouse.addresses.networks import connection_allowed
 
-from . import names
+from . import names, outcome
 from .transfer import SLOW_BYTES, SLOW_SECONDS
 
 _REFUSAL_AT_MOST = 64_000  # bytes of a 401 that are read to keep its connection
 _INTERIM_ANSWERS = 10  # 1xx answers before the real one
 _STATUS = re.compile(rb"HTTP/1\.[01] [0-9]{3}(?=[ \r\n])")
+_BROKEN_LINE = re.compile(rb"\r(?!\n|$)|\0")
 _BODILESS = (http.client.NO_CONTENT, http.client.NOT_MODIFIED)
 _NTLM_CHALLENGE = re.compile(r"\b(?:NTLM|Negotiate)\s+[\w+/]", re.IGNORECASE)
 
@@ -152,14 +153,14 @@ def errand() -> Errand:
 
 class _Lines(io.BufferedReader):
     """Remembers the last line it was asked for, and whether one was broken in the middle: a carriage return alone ends
-    a header for Python, and for nobody else."""
+    a header for Python, and for nobody else; a zero byte has no place in one."""
 
     last = b""
     broken = False
 
     def readline(self, size: int | None = -1, /) -> bytes:
         self.last = super().readline(size)
-        self.broken = self.broken or b"\r" in self.last.rstrip(b"\r\n") or self.last.endswith(b"\r\r\n")
+        self.broken = self.broken or bool(_BROKEN_LINE.search(self.last))
         return self.last
 
 
@@ -200,7 +201,7 @@ class _Answer(http.client.HTTPResponse):
         if self.status in _BODILESS:
             del self.headers["transfer-encoding"], self.headers["content-length"]
             self.chunked, self.length = False, 0
-        lengths = {one.strip() for value in self.headers.get_all("content-length", []) for one in value.split(",")}
+        lengths = outcome.lengths(self.headers.get_all("content-length", []))
         if len(lengths) == 1 and not self.chunked and (length := lengths.pop()).isdecimal() and length.isascii():
             self.headers.replace_header("content-length", length)
             self.length = int(length[:18])

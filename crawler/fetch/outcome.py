@@ -61,7 +61,7 @@ def says_all(status: int) -> bool:
 def of_answer(answer: Fetched) -> tuple[str, str]:
     """Reason and detail of an answer that came whole; empty when it can be used."""
     status, request = answer.status, answer.request
-    if len(_lengths(answer)) > 1:
+    if len(lengths([value for name, value in answer.headers if name == "content-length"])) > 1:
         return "bad_response", "several different Content-Length headers"
     if not _codings(answer) <= {"chunked", "identity", ""}:
         return "bad_response", "an unknown Transfer-Encoding"
@@ -89,6 +89,7 @@ def _codings(answer: Fetched) -> set[str]:
     return {value.strip().lower() for value in ",".join(values).split(",")} if values else set()
 
 
-def _lengths(answer: Fetched) -> set[str]:
-    values = [value for name, value in answer.headers if name == "content-length"]
-    return {value.strip() for value in ",".join(values).split(",")} if values else set()
+def lengths(values: list[str]) -> set[str]:
+    """The different lengths that Content-Length headers say, without zeros in front; anything else as it stands."""
+    words = [word.strip() for word in ",".join(values).split(",")] if values else []
+    return {word.lstrip("0") or "0" if word.isascii() and word.isdigit() else word for word in words}
