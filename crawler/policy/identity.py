@@ -13,7 +13,7 @@ def identify(address: Address, owner: PointSettings) -> Address:
     has_query = "?" in address.href
     if owner.ignore_query:
         has_query, query = False, ""
-    if owner.drop_sessions and HINT.search(address.href):
+    if owner.drop_sessions and (has_query or ";" in path or "(" in path or "%28" in path) and HINT.search(address.href):
         path, shorter = without_sessions(path, query)
         if shorter != query:
             query, has_query = shorter, bool(shorter)
