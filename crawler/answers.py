@@ -6,13 +6,14 @@ Pure. Does not: parse pages or follow anything. Called by: the instance.
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 
-from .values import NO_NAME_SERVER, Fetched
+from .values import ANSWERED_NOTHING, NO_NAME_SERVER, Fetched
 
 REDIRECT, PAGE, UNCHANGED, FAILURE, RETRY, SKIP = "redirect", "page", "unchanged", "failure", "retry", "skip"
 
 MAX_TRIES = 3
 MAX_WAIT = 6 * 3600.0
 SLOW_DOWN = {429, 503}
+SELF_REDIRECTS = 2  # of an address to itself, with a cookie or a session id, that are followed
 REDIRECTS = {301, 302, 303, 307, 308}
 _NO_ANSWER = {"connect_failed", "timeout"}
 _HOPELESS = {"dns_failed", "address_refused", "port_not_allowed", "tls_failed"}
@@ -63,7 +64,8 @@ def judge(fetched: Fetched, tries: int, now: float) -> Answer:
 
 
 def _trouble(fetched: Fetched, tries: int) -> Answer:
-    if (silent(fetched) or fetched.reason == "cut_short") and tries < MAX_TRIES:
+    broke = fetched.reason == "cut_short" or (fetched.reason, fetched.detail) == ("bad_response", ANSWERED_NOTHING)
+    if (silent(fetched) or broke) and tries < MAX_TRIES:
         return Answer(RETRY, fetched.reason, fetched.detail)
     if fetched.reason == "decode_failed" and not fetched.request.identity_encoding and tries < MAX_TRIES:
         return Answer(RETRY, fetched.reason, fetched.detail)

@@ -13,7 +13,7 @@ from django.db import transaction
 from clearinghouse.databases import WEBCRAWL
 
 from .models import Host
-from .policy.robots import READ_AT_MOST
+from .policy.robots_text import READ_AT_MOST
 from .sql import chunks
 
 ROBOTS_KEPT = 24 * 3600.0

@@ -17,7 +17,8 @@ from .host_rows import Note, Trouble
 from .instances import BEAT_SECONDS
 from .models import Instance
 from .pace import Pace, Want
-from .policy.robots import READ_AT_MOST, Robots
+from .policy.robots import Robots
+from .policy.robots_text import decode
 from .speeds import SPEEDS
 from .values import REASONS
 
@@ -270,7 +271,7 @@ class Hosts:
         if 200 <= status < 500:
             self.answered(desk)
             desk.robots_state = KNOWN
-            desk.fresh_robots = status, body[:READ_AT_MOST] if status < 300 else b""
+            desk.fresh_robots = status, decode(body).encode() if status < 300 else b""
             desk.robots = Robots.from_status(*desk.fresh_robots)
             self._learned[desk] = None
         else:

@@ -6,22 +6,23 @@ Fetch -> pure decision -> store. Called by: the instance, for each answer, one p
 import time
 from collections.abc import Sequence
 
+from clearinghouse.addresses import Address
 from clearinghouse.addresses.parse import resolve
 from clearinghouse.digests import digest_of
 
 from . import extract, results, sql
-from .answers import FAILURE, PAGE, REDIRECT, RETRY, SKIP, UNCHANGED, Answer, judge
+from .answers import FAILURE, PAGE, REDIRECT, RETRY, SELF_REDIRECTS, SKIP, UNCHANGED, Answer, judge
 from .extract.wire import Parsed
 from .instances import Pulse
 from .message_queue import Previous
 from .models import Instance, LedgerEntry, PageBody, PageVersion
 from .policy import reach
 from .policy.frontier import SHORT
+from .policy.identity import own_form
 from .results import NewVersion, Verdict, VersionRow
 from .served import Item, ServedQueue
 from .values import CRAWLED, FAILED, FREE, SKIPPED, Fetched
 
-SELF_REDIRECTS = 2
 _ABOVE_INT32 = 8  # blocks start above any key of an adopted table
 _READ_AT_ONCE = 100  # versions, when pages are expanded again
 
@@ -60,11 +61,15 @@ class Reader:
 
     def _redirect(self, queue: ServedQueue, item: Item, fetched: Fetched, answer: Answer) -> Answer:
         destination = resolve(item.url, answer.location)
-        cookies = _cookies(fetched)
-        if queue.frontier.judge(destination).short == item.short and cookies and item.tries <= SELF_REDIRECTS:
-            item.cookies, item.not_before = cookies, time.monotonic()
-            queue.needs_cookies(item, fetched.headers)
-            return Answer(RETRY, "cookie")
+        if item.tries <= SELF_REDIRECTS and queue.frontier.judge(destination).short == item.short:
+            cookies, form = _cookies(fetched), own_form(_address(item), fetched, destination)
+            if cookies:
+                item.cookies, item.not_before = cookies, time.monotonic()
+                queue.needs_cookies(item, fetched.headers)
+                return Answer(RETRY, "cookie")
+            if form is not None:
+                item.form, item.not_before = form, time.monotonic()
+                return Answer(RETRY, "session")
         ways = queue.frontier.finish(item.key, counts=False)
         outcome, refusal = queue.frontier.redirect(item.short, item.key, destination, ways)
         verdict = Verdict(item.key, item.url, outcome, refusal.reason, refusal.detail, redirect_url=destination)
@@ -183,6 +188,11 @@ def _count_points(queue: ServedQueue, verdict: Verdict, reached: Sequence[reach.
 
 def _validators(fetched: Fetched) -> tuple[str, str]:
     return fetched.header("etag")[:255], fetched.header("last-modified")[:64]
+
+
+def _address(item: Item) -> Address:
+    assert item.address is not None  # it was asked for
+    return item.address
 
 
 def _cookies(fetched: Fetched) -> str:

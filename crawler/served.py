@@ -44,6 +44,7 @@ class Item:
     identity: bool = field(compare=False, default=False)  # ask for an uncompressed answer
     cookies: str = field(compare=False, default="")
     address: Address | None = field(compare=False, default=None)
+    form: Address | None = field(compare=False, default=None)  # as its site redirected it to itself, with a session id
     previous: Previous | object | None = field(compare=False, default=UNASKED)
     begun: float = field(compare=False, default=0.0)  # when its request went out, seconds since 1970
 

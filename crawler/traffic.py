@@ -150,7 +150,9 @@ class Traffic:
             return
         self.hosts.departed(desk)
         token = Robot(desk, desk)
-        self.fetcher.start(Request(address.href, address, accept_bad_certificate=desk.unchecked, token=token))
+        self.fetcher.start(
+            Request(address.href, address, accept_bad_certificate=desk.unchecked, is_robots=True, token=token)
+        )
 
     def _follow_to_robots(self, desk: Desk, url: str) -> None:
         """A further request, in the turn of the site it goes to."""
@@ -159,7 +161,7 @@ class Traffic:
             self.hosts.robots_answered(desk, 404, b"")
             return
         token = Robot(desk, self.hosts.desk(address.origin))
-        request = Request(address.href, address, accept_bad_certificate=desk.unchecked, token=token)
+        request = Request(address.href, address, accept_bad_certificate=desk.unchecked, is_robots=True, token=token)
         self.hosts.take(address.origin, lambda: self.fetcher.start(request))
 
     def _start(self, queue: ServedQueue, item: Item, desk: Desk) -> None:
@@ -182,7 +184,7 @@ class Traffic:
             return
         previous = queue.look_up_previous(item)
         assert item.address is not None
-        url = wire_url(item.address, owner.append)
+        url = wire_url(item.form or item.address, owner.append)
         if isinstance(url, Refusal):
             self._conclude(queue, item, SKIPPED, url.reason, url.detail)
             return

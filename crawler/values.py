@@ -70,6 +70,7 @@ _REASONS = [
     ("error", FAILED, "our fault", "met a fault of ours"),
 ]
 REASONS = {row[0]: Reason(*row) for row in _REASONS}
+ANSWERED_NOTHING = "the server answered nothing"  # the detail of a bad_response that may be better the next time
 # What a run that ended early left in its queues.
 LEFT_BEHIND = ("run_stopped", "run_cancelled", "run_limit")
 # Verdicts that take no place under a maximum (design rule 2).
@@ -146,6 +147,7 @@ class Request:
     credentials: Credentials | None = None
     accept_bad_certificate: bool = False
     identity_encoding: bool = False  # the second try after decode_failed
+    is_robots: bool = False  # for a robots.txt, which a redirect may have led to another path
     cookies: str = ""
     token: Any = None  # the caller's own mark, handed back with the answer
     mark: bytes = b""  # what is noted while the answer is unpacked

@@ -74,7 +74,7 @@ class Body:
     def _take(self, piece: bytes) -> bool:
         limit = self._limit
         if limit is None:
-            limit = self._limit = limit_of(self._status, self._headers, self._request.address.path, piece)
+            limit = self._limit = limit_of(self._status, self._headers, self._request, piece)
             if limit.size and limit.reason and self._declared() > limit.size:  # no need to fetch what is of no use
                 self.stopped = limit.reason, limit.detail
                 return False
@@ -101,7 +101,7 @@ def judge(answer: Fetched, body: Body | None) -> tuple[str, str]:
         if reason:
             return reason, detail
     if (body is None or body.empty) and answer.status >= 200:  # the headers are judged alone
-        limit = limit_of(answer.status, answer.headers, answer.request.address.path, b"")
+        limit = limit_of(answer.status, answer.headers, answer.request, b"")
         if limit.size == 0 and answer.status != 204 and limit.reason:
             return limit.reason, limit.detail
     return outcome.of_answer(answer)

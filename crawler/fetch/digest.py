@@ -17,6 +17,8 @@ _STRENGTHS = {"MD5": 1, "SHA-256": 2, "SHA-512-256": 3}
 _HASHES = {"MD5": "md5", "SHA-256": "sha256", "SHA-512-256": "sha512_256"}
 _TOKEN = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
 _VALUE = re.compile(r'\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s,"]+))')
+_TOKEN68 = re.compile(r"\s+[A-Za-z0-9\-._~+/]+=*\s*(?=,|$)")  # what other schemes put in the place of parameters
+_ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 _SPACE = re.compile(r"[\s,]*")
 _UNUSABLE = re.compile(r"[\x00-\x1f\x7f]")
 _PARAMETER_AT_MOST = 4_096
@@ -24,7 +26,7 @@ _PARAMETER_AT_MOST = 4_096
 
 @dataclass(frozen=True, slots=True)
 class Challenge:
-    """What a server asks for. Quoted values as they stand between the quotes: they are hashed and sent back so."""
+    """What a server asks for. Its values are what they mean, without the quotes and backslashes of the header."""
 
     realm: str
     nonce: str
@@ -124,13 +126,13 @@ def authorization(challenge: Challenge, credentials: Credentials, target: str, c
     user = credentials.login
     fields = [
         f'username="{_hash(challenge, user, challenge.realm) if challenge.user_hash else _quoted(user)}"',
-        f'realm="{challenge.realm}"', f'nonce="{challenge.nonce}"', f'uri="{target}"',
+        f'realm="{_quoted(challenge.realm)}"', f'nonce="{_quoted(challenge.nonce)}"', f'uri="{_quoted(target)}"',
         f'response="{response(challenge, credentials, target, counted, cnonce)}"',
     ]  # fmt: skip
     if challenge.algorithm:
         fields.append(f"algorithm={challenge.algorithm}")
     if challenge.opaque is not None:
-        fields.append(f'opaque="{challenge.opaque}"')
+        fields.append(f'opaque="{_quoted(challenge.opaque)}"')
     if challenge.qop:
         fields.append(f"qop={challenge.qop}, nc={counted}")
     if challenge.qop or _is_session(challenge.algorithm):
@@ -155,7 +157,7 @@ def _challenge(parameters: list[tuple[str, str]]) -> Challenge | None:
     if len(values) != len(parameters):
         return None  # named twice: nobody can say which one counts
     algorithm = values.get("algorithm", "")
-    offered = [word.strip().lower() for word in values["qop"].split(",")] if values.get("qop") else []
+    offered = values.get("qop", "").lower().replace(",", " ").split()
     qop = next((word for word in ("auth", "auth-int") if word in offered), "")
     if _plain(algorithm) not in _STRENGTHS or (offered and not qop):
         return None
@@ -184,8 +186,13 @@ def _parameters(value: str) -> Iterator[tuple[str, str | None]]:
     place = 0
     while (name := _TOKEN.match(value, _skip(value, place))) is not None:
         found = _VALUE.match(value, name.end())
-        place = found.end() if found else name.end()
-        yield name[0].lower(), (found[2] if found[1] is None else found[1]) if found else None
+        if found is None:
+            token = _TOKEN68.match(value, name.end())
+            place = token.end() if token else name.end()
+            yield name[0].lower(), None
+        else:
+            place = found.end()
+            yield name[0].lower(), found[2] if found[1] is None else _ESCAPED.sub(r"\1", found[1])
 
 
 def _skip(value: str, place: int) -> int:

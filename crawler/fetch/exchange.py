@@ -1,6 +1,7 @@
 """One request through requests, answered as libcurl's are: same limits, same guard, same words for what went wrong."""
 
 import http.client
+import re
 import struct
 import time
 from collections.abc import Callable
@@ -17,14 +18,15 @@ from requests_ntlm.requests_ntlm import _get_certificate_hash
 
 from crawler.values import Credentials, Fetched, Request
 
-from . import decoding
+from . import decoding, outcome
 from .body import Body, judge
 from .digest import target_of
-from .guarded import Errand, Failed, Session, at_work, errand
+from .guarded import BROKEN, Errand, Failed, Session, at_work, errand
 from .head import readable
 from .transfer import ACCEPT, CONNECT_SECONDS, WHOLE_SECONDS
 
 _PIECE = 2_048  # small, because a read waits until so much has come, and the rate must be seen
+_FOLD = re.compile(r"\r?\n[ \t]+")  # a header that goes on in the next line
 _TIME_OVER = ("timeout", "the time for one page is over")
 # What a hostile challenge makes pyspnego and requests-ntlm stumble over.
 _HANDSHAKE = (
@@ -89,7 +91,7 @@ class Line:
         self._watch(task)
         answer = Fetched(request)
         try:
-            self._send(request, form, answer)
+            self._send_twice(request, form, answer)
         except _TROUBLE as problem:
             answer.reason, answer.detail = task.over or _of(problem)
         finally:
@@ -100,6 +102,17 @@ class Line:
             answer.body = b""
         answer.milliseconds = round((time.monotonic() - began - task.waited) * 1000)
         return answer
+
+    def _send_twice(self, request: Request, form: FilledIn | None, answer: Fetched) -> None:
+        """Once more where a connection that was kept from an earlier page ends without a word: the server may have
+        closed it just when we wrote (RFC 9112, 9.3.1). A form is not sent twice."""
+        try:
+            self._send(request, form, answer)
+        except requests.ConnectionError as problem:
+            task = errand()
+            if form is not None or task.over or not (task.kept and task.requests == 1 and _is_silence(problem)):
+                raise
+            self._send(request, None, answer)
 
     def _send(self, request: Request, form: FilledIn | None, answer: Fetched) -> None:
         method = "GET" if form is None else "POST"
@@ -135,24 +148,27 @@ def _read(reply: requests.Response, answer: Fetched) -> None:
     raw = reply.raw
     answer.status = reply.status_code
     answer.headers = [
-        (name.lower(), readable(value.encode("latin-1", "replace").replace(b"\0", b"")))
+        (name.lower(), readable(_FOLD.sub(" ", value).encode("latin-1", "replace").replace(b"\0", b"")))
         for name, value in raw.headers.items()
     ]
     answer.received = sum(len(name) + len(value) + 4 for name, value in answer.headers)
     answer.remote = errand().connection.remote if errand().connection is not None else ""
-    body: Body | None = None
-    for piece in raw.stream(_PIECE, decode_content=False):
-        answer.received += len(piece)
-        errand().received = answer.received
-        body = body or Body(answer.request, answer.status, answer.headers)
-        if not body.write(piece):
-            raw.close()
-            break
-    over = errand().over
-    if over:
-        raise Failed(*over)
-    if body is not None:
-        answer.body, answer.truncated = body.content(), body.truncated
+    body = Body(answer.request, answer.status, answer.headers)
+    try:
+        for piece in raw.stream(_PIECE, decode_content=False):
+            answer.received += len(piece)
+            errand().received = answer.received
+            if not body.write(piece):
+                raw.close()
+                break
+        over = errand().over
+        if over:
+            raise Failed(*over)
+    except (*BROKEN, Failed):
+        raw.close()
+        if not outcome.says_all(answer.status):
+            raise
+    answer.body, answer.truncated = body.content(), body.truncated
     answer.reason, answer.detail = judge(answer, body)
 
 
@@ -175,9 +191,18 @@ def _of(problem: BaseException) -> tuple[str, str]:
 
 def _is_nonsense(problem: requests.ConnectionError) -> bool:
     """Was there an answer, only not one in HTTP?"""
+    return any(isinstance(cause, http.client.HTTPException) and not _closed(cause) for cause in _causes(problem))
+
+
+def _is_silence(problem: requests.ConnectionError) -> bool:
+    """Was the connection closed in the place of an answer?"""
+    return any(_closed(cause) for cause in _causes(problem))
+
+
+def _closed(cause: object) -> bool:
+    return isinstance(cause, ConnectionError)  # RemoteDisconnected is one
+
+
+def _causes(problem: requests.ConnectionError) -> tuple[Any, ...]:
     inner = problem.args[0] if problem.args else None
-    causes = inner.args if isinstance(inner, urllib3.exceptions.ProtocolError) else ()
-    return any(
-        isinstance(cause, http.client.HTTPException) and not isinstance(cause, http.client.RemoteDisconnected)
-        for cause in causes
-    )
+    return inner.args if isinstance(inner, urllib3.exceptions.ProtocolError) else ()

@@ -6,6 +6,7 @@ exchange has an Errand with one deadline for all of it; whoever sees it pass pul
 
 import http.client
 import io
+import re
 import socket
 import threading
 import time
@@ -22,10 +23,19 @@ from urllib3.util.response import assert_header_parsing
 
 from clearinghouse.addresses.networks import connection_allowed
 
-from . import names
+from . import names, outcome
 from .transfer import SLOW_BYTES, SLOW_SECONDS
 
 _REFUSAL_AT_MOST = 64_000  # bytes of a 401 that are read to keep its connection
+_INTERIM_ANSWERS = 10  # 1xx answers before the real one
+_STATUS = re.compile(rb"HTTP/1\.[01] [0-9]{3}(?=[ \r\n])")
+_BROKEN_LINE = re.compile(rb"\r(?!\n|$)|\0")
+_BODILESS = (http.client.NO_CONTENT, http.client.NOT_MODIFIED)
+_NTLM_CHALLENGE = re.compile(r"\b(?:NTLM|Negotiate)\s+[\w+/]", re.IGNORECASE)
+
+
+# A body that does not come as its head says.
+BROKEN = (urllib3.exceptions.HTTPError, http.client.HTTPException, OSError)
 
 
 class Failed(Exception):
@@ -54,6 +64,8 @@ class Errand:
         self._waiting = False
         self._granted = threading.Event()
         self.over: tuple[str, str] | None = None  # reason and detail, when it was ended from outside
+        self.requests = 0  # that went out
+        self.kept = False  # the first of them over a connection that had been used before
         self.received = 0
         self._seen = (time.monotonic(), 0)  # when the rate was last looked at, and what had come by then
         self.connection: Any = None
@@ -140,14 +152,16 @@ def errand() -> Errand:
 
 
 class _Lines(io.BufferedReader):
-    """Remembers whether the last line it was asked for was there."""
+    """Remembers the last line it was asked for, and whether one was broken in the middle: a carriage return alone ends
+    a header for Python, and for nobody else; a zero byte has no place in one."""
 
-    over = False
+    last = b""
+    broken = False
 
     def readline(self, size: int | None = -1, /) -> bytes:
-        line = super().readline(size)
-        self.over = not line
-        return line
+        self.last = super().readline(size)
+        self.broken = self.broken or bool(_BROKEN_LINE.search(self.last))
+        return self.last
 
 
 class _Answer(http.client.HTTPResponse):
@@ -161,12 +175,37 @@ class _Answer(http.client.HTTPResponse):
 
     def begin(self) -> None:
         super().begin()
-        if self._lines.over:
+        if not self._lines.last:
             raise Failed("cut_short", "its headers ended early")
         try:
             assert_header_parsing(self.headers)
         except urllib3.exceptions.HeaderParsingError:
             raise Failed("bad_response", "its headers are not usable") from None
+        if self._lines.broken:
+            raise Failed("bad_response", "its headers are not usable")
+        self._frame()
+
+    def _read_status(self) -> Any:
+        """Of the answer itself: http.client knows of 100 alone that something comes before it."""
+        for _ in range(_INTERIM_ANSWERS + 1):
+            status = super()._read_status()  # type: ignore[misc]
+            if not _STATUS.match(self._lines.last):
+                raise Failed("bad_response", "its status line is not usable")
+            if not 100 <= status[1] < 200 or status[1] == http.client.SWITCHING_PROTOCOLS:
+                return status
+            http.client.parse_headers(self.fp)
+        raise Failed("bad_response", "more than ten interim answers")
+
+    def _frame(self) -> None:
+        """What the headers say of a body that must not be there, or say twice (RFC 9112, 6.3)."""
+        if self.status in _BODILESS:
+            del self.headers["transfer-encoding"], self.headers["content-length"]
+            self.chunked, self.length = False, 0
+        lengths = outcome.lengths(self.headers.get_all("content-length", []))
+        if len(lengths) == 1 and not self.chunked and (length := lengths.pop()).isdecimal() and length.isascii():
+            self.headers.replace_header("content-length", length)
+            self.length = int(length[:18])
+            self.will_close = self._check_close()  # type: ignore[attr-defined]
 
 
 class _Guard:
@@ -174,6 +213,7 @@ class _Guard:
 
     cord: socket.socket | None = None
     remote = ""
+    used = False
 
     def _new_conn(self) -> socket.socket:
         here: Any = self
@@ -201,6 +241,9 @@ class _Guard:
         """The target goes out as it is canonical, not as urllib3 would write it."""
         if self.cord is not None:
             errand().hold(self)
+        errand().kept = self.used and not errand().requests
+        errand().requests += 1
+        self.used = True
         super().putrequest(method, errand().target, *arguments, **options)  # type: ignore[misc]
 
     def close(self) -> None:
@@ -211,6 +254,7 @@ class _Guard:
         if self.cord is not None:
             self.cord.close()
             self.cord = None
+            self.used = False
 
 
 class _Http(_Guard, HTTPConnection):
@@ -273,13 +317,19 @@ def _resolve(host: str, port: int) -> list[Any]:
 
 
 def _swallow(answer: requests.Response) -> None:
-    """Read a refusal so that its connection can be used again; requests believes it was empty."""
+    """Read a refusal so that its connection can be used again; requests believes it was empty. A broken one ends its
+    connection, which matters only in the middle of a handshake."""
     size = 0
-    for piece in _raw(answer).stream(16_384, decode_content=False):
-        size += len(piece)
-        if size > _REFUSAL_AT_MOST:
-            answer.close()
-            raise Failed("auth_failed", "its refusal is too long to go on signing in")
+    try:
+        for piece in _raw(answer).stream(16_384, decode_content=False):
+            size += len(piece)
+            if size > _REFUSAL_AT_MOST:
+                answer.close()
+                raise Failed("auth_failed", "its refusal is too long to go on signing in")
+    except BROKEN:
+        answer.close()
+        if errand().over or _NTLM_CHALLENGE.search(answer.headers.get("www-authenticate", "")):
+            raise
     answer._content = b""
     answer._content_consumed = True
 

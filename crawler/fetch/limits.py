@@ -5,6 +5,7 @@ from typing import NamedTuple
 from clearinghouse.addresses import Refusal
 from clearinghouse.published import types
 from crawler.extract import kind
+from crawler.values import Request
 
 MEGABYTE = 1_000_000
 TEXT_AT_MOST = 10 * MEGABYTE  # beyond it the text is cut, and the cut is flagged
@@ -26,11 +27,12 @@ _TEXT = Limit(TEXT_AT_MOST)
 _DOCUMENT = Limit(DOCUMENT_AT_MOST, "too_large", f"{DOCUMENT_AT_MOST // MEGABYTE} MB")
 
 
-def limit_of(status: int, headers: list[tuple[str, str]], path: str, beginning: bytes) -> Limit:
+def limit_of(status: int, headers: list[tuple[str, str]], request: Request, beginning: bytes) -> Limit:
     """How much of this body to read. A size of 0 means: none, the headers have said enough."""
     if not 200 <= status < 300:
         return UNUSED
-    if path == "/robots.txt":
+    path = request.address.path
+    if path == "/robots.txt" or request.is_robots:
         return _TEXT  # whatever type it claims to be
     found = kind.decide(headers, path, beginning)
     if isinstance(found, Refusal):

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import pycurl
 
-from crawler.values import NO_NAME_SERVER, Fetched
+from crawler.values import ANSWERED_NOTHING, NO_NAME_SERVER, Fetched
 
 
 class Ending(NamedTuple):
@@ -26,7 +26,7 @@ _REASONS = {
     pycurl.E_SSL_CACERT_BADFILE: ("error", "our list of certificate authorities cannot be read"),
     pycurl.E_SSL_ENGINE_NOTFOUND: ("tls_failed", ""),
     pycurl.E_PARTIAL_FILE: ("cut_short", "the body ended early"),
-    pycurl.E_GOT_NOTHING: ("bad_response", "the server answered nothing"),
+    pycurl.E_GOT_NOTHING: ("bad_response", ANSWERED_NOTHING),
     pycurl.E_RECV_ERROR: ("cut_short", "the connection broke"),
     pycurl.E_SEND_ERROR: ("connect_failed", "the connection broke"),
     pycurl.E_HTTP2: ("bad_response", "HTTP/2 was broken"),
@@ -53,10 +53,15 @@ def of_libcurl(ending: Ending) -> tuple[str, str]:
     return _REASONS.get(ending.code, ("bad_response", f"libcurl {ending.code}"))
 
 
+def says_all(status: int) -> bool:
+    """Whether the head of an answer is all that is read of it: how its body ends means nothing then."""
+    return status >= 300
+
+
 def of_answer(answer: Fetched) -> tuple[str, str]:
     """Reason and detail of an answer that came whole; empty when it can be used."""
     status, request = answer.status, answer.request
-    if len(_lengths(answer)) > 1:
+    if len(lengths([value for name, value in answer.headers if name == "content-length"])) > 1:
         return "bad_response", "several different Content-Length headers"
     if not _codings(answer) <= {"chunked", "identity", ""}:
         return "bad_response", "an unknown Transfer-Encoding"
@@ -84,6 +89,7 @@ def _codings(answer: Fetched) -> set[str]:
     return {value.strip().lower() for value in ",".join(values).split(",")} if values else set()
 
 
-def _lengths(answer: Fetched) -> set[str]:
-    values = [value for name, value in answer.headers if name == "content-length"]
-    return {value.strip() for value in ",".join(values).split(",")} if values else set()
+def lengths(values: list[str]) -> set[str]:
+    """The different lengths that Content-Length headers say, without zeros in front; anything else as it stands."""
+    words = [word.strip() for word in ",".join(values).split(",")] if values else []
+    return {word.lstrip("0") or "0" if word.isascii() and word.isdigit() else word for word in words}

@@ -114,11 +114,12 @@ class Transfer:
             return "bad_response", head.trouble
         if body is not None and body.stopped:
             return body.stopped
-        if ending.code and not (body and body.enough):
+        said_all = head.ended and outcome.says_all(head.status)
+        if ending.code and not (said_all or (body and body.enough)):
             return outcome.of_libcurl(ending)
         if not head.ended:
             return "cut_short", "its headers ended early"
-        if body is not None and not body.enough and self._came_short(answer):
+        if body is not None and not (said_all or body.enough) and self._came_short(answer):
             return "cut_short", "the body ended early"
         return judge(answer, body)
 

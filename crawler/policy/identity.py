@@ -1,14 +1,10 @@
 """Identity: which addresses are one page, by the options of the crawl point that owns them. Pure."""
 
-import re
-
 from clearinghouse.addresses import Address, Refusal
 from clearinghouse.addresses.parse import parse
-from crawler.values import PointSettings
+from crawler.values import Fetched, PointSettings
 
-_SESSION_NAMES = frozenset({"phpsessid", "jsessionid", "sid", "cfid", "cftoken"})
-_SESSION_HINT = re.compile(r"phpsessid|jsessionid|sid|cfid|cftoken", re.IGNORECASE)
-_SESSION_IN_PATH = re.compile(r";(?:phpsessid|jsessionid|sid|cfid|cftoken)=[^/;]*", re.IGNORECASE)
+from .sessions import HINT, without_folder, without_sessions
 
 
 def identify(address: Address, owner: PointSettings) -> Address:
@@ -17,17 +13,23 @@ def identify(address: Address, owner: PointSettings) -> Address:
     has_query = "?" in address.href
     if owner.ignore_query:
         has_query, query = False, ""
-    if owner.drop_sessions and (has_query or ";" in path) and _SESSION_HINT.search(address.href):
-        path = _SESSION_IN_PATH.sub("", path)
-        kept = [parameter for parameter in query.split("&") if not _is_session(parameter)]
-        if len(kept) != query.count("&") + 1:
-            query = "&".join(kept)
-            has_query = bool(query)
+    if owner.drop_sessions and (has_query or ";" in path or "(" in path or "%28" in path) and HINT.search(address.href):
+        path, shorter = without_sessions(path, query)
+        if shorter != query:
+            query, has_query = shorter, bool(shorter)
     if owner.merge_schemes:
         scheme = owner.root.partition(":")[0].lower()
     if (path, query, scheme, has_query) == (address.path, address.query, address.scheme, "?" in address.href):
         return address
     return _rebuilt(address, scheme, path, query if has_query else None)
+
+
+def without_session_folder(address: Address) -> Address:
+    """The address without the folder in which ASP.NET keeps a session."""
+    path = without_folder(address.path) or "/"
+    if path == address.path:
+        return address
+    return _rebuilt(address, address.scheme, path, address.query if "?" in address.href else None)
 
 
 def wire_url(address: Address, append: str) -> str | Refusal:
@@ -45,8 +47,14 @@ def wire_url(address: Address, append: str) -> str | Refusal:
     return result.href
 
 
-def _is_session(parameter: str) -> bool:
-    return parameter.partition("=")[0].lower() in _SESSION_NAMES
+def own_form(named: Address, fetched: Fetched, destination: str) -> Address | None:
+    """Where to ask again when a site redirects an address to what for us is the same, with its session id in it: some
+    give a page only there. A password does not go to a form of an address that a server chose."""
+    place = parse(destination)
+    request = fetched.request
+    if isinstance(place, Refusal) or place.href in (named.href, request.url) or request.credentials is not None:
+        return None
+    return place if place.origin == named.origin else None
 
 
 def _rebuilt(address: Address, scheme: str, path: str, query: str | None) -> Address:

@@ -11,7 +11,8 @@ from clearinghouse.addresses.networks import port_allowed
 from clearinghouse.addresses.parse import parse
 from clearinghouse.addresses.patterns import Exclude, compile_exclude
 from clearinghouse.addresses.roots import canonical_root
-from crawler.policy.identity import identify
+from crawler.policy.identity import identify, without_session_folder
+from crawler.policy.sessions import without_folder
 from crawler.policy.traps import suspicion
 from crawler.values import PointSettings, Snapshot
 
@@ -77,6 +78,12 @@ class Rules:
     def identity(self, address: Address) -> tuple[Address, PointSettings | None]:
         """The page an address names, and as whom it is read: both depend on the result alone, however it was found."""
         owner = self.owner(address)
+        if owner is None and "/(" in address.path:  # the folder of a session may hide whose address it is
+            plain = without_session_folder(address)
+            owner = self.owner(plain)
+            if owner is None or not owner.drop_sessions:
+                return address, None
+            address = plain
         while owner is not None:
             named = identify(address, owner)
             if named is address:
@@ -180,6 +187,8 @@ def _prepared(settings: PointSettings) -> _Point:
         root = canonical_root(settings.root)
     except ValueError:
         root = "\0"  # begins no address: a root string that cannot be read lets nothing in
+    if settings.drop_sessions:
+        root = without_folder(root)  # copied from a browser; addresses are compared without it
     scheme, separator, rest = root.partition("://")
     swapped = ("http" if scheme == "https" else "https") + separator + rest
     other = swapped if settings.merge_schemes and separator else root

@@ -1,4 +1,7 @@
-"""robots.txt by RFC 9309, on Protego. Pure: the caller fetches, and decides how long an answer is good."""
+"""robots.txt by RFC 9309: may an address be fetched. Pure: the caller fetches, and decides how long an answer is good.
+
+What is ours of the file is read in robots_text.py; Protego compares rules with addresses.
+"""
 
 from typing import Any
 
@@ -6,18 +9,19 @@ from protego import Protego
 
 from crawler.values import USER_AGENT
 
-READ_AT_MOST = 500_000  # bytes; RFC 9309 asks for at least 500 KiB, the rest is not looked at
+from .robots_text import Group, decode, ours
+
 LONGEST_DELAY = 30.0  # seconds
+_ANYBODY = "*"
 
 
 class Robots:
     """The rules of one robots.txt for our crawler."""
 
     def __init__(self, text: str, agent: str = USER_AGENT) -> None:
-        self._rules = Protego.parse(text)
-        self._agent = agent
-        self.sitemaps: list[str] = list(self._rules.sitemaps)
-        self.asked_delay: float | None = self._rules.crawl_delay(agent)
+        groups, self.sitemaps = ours(text, agent)
+        self._groups = [_compiled(group) for group in groups]
+        self.asked_delay: float | None = max((g.delay for g in groups if g.delay is not None), default=None)
 
     @classmethod
     def from_status(cls, status: int, body: bytes) -> "Robots | None":
@@ -33,21 +37,27 @@ class Robots:
 
     def allowed(self, url: str) -> tuple[bool, str]:
         """May we fetch this canonical address, and if not, which line forbids it."""
-        if self._rules.can_fetch(url, self._agent):
-            return True, ""
-        return False, self._forbidding_line(url)
-
-    def _forbidding_line(self, url: str) -> str:
-        """Protego keeps the matching rule to itself; only this explanation looks inside."""
-        rules: Any = getattr(self._rules, "_get_matching_rule_set", lambda agent: None)(self._agent)
-        target = "/" + url.split("/", 3)[-1]
-        for rule in getattr(rules, "_rules", ()):
-            if rule.field == "disallow" and rule.value.match(target):
-                return f"Disallow: {rule.value._pattern}"
-        return "Disallow"
+        for group in self._groups:
+            if not group.can_fetch(url, _ANYBODY):
+                return False, _forbidding_line(group, url)
+        return True, ""
 
 
 def parse_robots(body: bytes) -> Robots:
     """Read a robots.txt, whatever its bytes are."""
-    text = body[:READ_AT_MOST].decode("utf-8", "replace").removeprefix("\ufeff")
-    return Robots(text.replace("\0", ""))
+    return Robots(decode(body))
+
+
+def _compiled(group: Group) -> Protego:
+    lines = dict.fromkeys(f"{kind}: {pattern}" for kind, pattern in group.rules)
+    return Protego.parse("\n".join([f"User-agent: {_ANYBODY}", *lines]))
+
+
+def _forbidding_line(group: Protego, url: str) -> str:
+    """Protego keeps the matching rule to itself; only this explanation looks inside."""
+    rules: Any = getattr(group, "_get_matching_rule_set", lambda agent: None)(_ANYBODY)
+    target = "/" + url.split("/", 3)[-1]
+    for rule in getattr(rules, "_rules", ()):
+        if rule.field == "disallow" and rule.value.match(target):
+            return f"Disallow: {rule.value._pattern}"
+    return "Disallow"

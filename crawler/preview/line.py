@@ -41,12 +41,12 @@ class Line:
                 return answer
         return Fetched(request, reason="timeout", detail="the time for this look is over")
 
-    def get(self, url: str) -> Fetched:
+    def get(self, url: str, is_robots: bool = False) -> Fetched:
         address = parse(url)
         if isinstance(address, Refusal):
             bare = Address(url, "", "", 0, "", "")
             return Fetched(Request(url, bare), reason=address.reason, detail=address.detail)
-        return self.ask(Request(address.href, address))
+        return self.ask(Request(address.href, address, is_robots=is_robots))
 
     def read(self, fetched: Fetched, href: str) -> Parsed | None:
         """What stands on a page; None when it could not be read in time."""
@@ -67,11 +67,11 @@ class Line:
         return self._robots[origin]
 
     def _asked(self, origin: str) -> Robots | None:
-        answer = self.get(f"{origin}/robots.txt")
+        answer = self.get(f"{origin}/robots.txt", is_robots=True)
         for _ in range(ROBOTS_HOPS):
             if answer.status not in REDIRECTS or not answer.header("location"):
                 break
-            answer = self.get(resolve(answer.request.address.href, answer.header("location")))
+            answer = self.get(resolve(answer.request.address.href, answer.header("location")), is_robots=True)
         return None if answer.reason else Robots.from_status(answer.status, answer.body)
 
     def close(self) -> None:

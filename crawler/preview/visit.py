@@ -3,17 +3,17 @@
 import re
 import time
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from clearinghouse.addresses import Refusal
 from clearinghouse.addresses.parse import resolve
 from clearinghouse.published.types import PAGE_TYPES
 
-from ..answers import PAGE, REDIRECT, judge
+from ..answers import PAGE, REDIRECT, REDIRECTS, SELF_REDIRECTS, judge
 from ..credentials import Keys
 from ..policy.frontier import MAX_HOPS
-from ..policy.identity import wire_url
+from ..policy.identity import own_form, wire_url
 from ..policy.judge import Judged, Rules, first_blocking
 from ..values import REASONS, Fetched, PointSettings, Request, Snapshot
 from .line import Line
@@ -115,9 +115,25 @@ class Visitor:
             url, judged.address, credentials=key,
             accept_bad_certificate=bool(owner and owner.accept_bad_certificate),
         )  # fmt: skip
-        fetched = self._line.ask(request)
+        fetched = self._asked(judged, request)
         hop.status, hop.reason, hop.remote = fetched.status, fetched.reason, fetched.remote
         hop.milliseconds = fetched.milliseconds
+        return fetched
+
+    def _asked(self, judged: Judged, request: Request) -> Fetched:
+        """The answer; of an address that its site redirects to itself with a session id the answer there, as a crawl
+        would ask."""
+        fetched = self._line.ask(request)
+        for _ in range(SELF_REDIRECTS):
+            place = resolve(judged.url, fetched.header("location")) if fetched.status in REDIRECTS else ""
+            if not place or self.rules.verdicts(place).url != judged.url:
+                break
+            assert judged.address is not None
+            form, owner = own_form(judged.address, fetched, place), self.owners.get(judged.owner)
+            url = wire_url(form, owner.append if owner else "") if form else ""
+            if not url or isinstance(url, Refusal):
+                break
+            fetched = self._line.ask(replace(request, url=url))
         return fetched
 
     def _forbidden(self, judged: Judged, found: Visit) -> Refusal | None:

@@ -10,6 +10,7 @@ from clearinghouse.digests import digest_of
 
 from ..models import Host, HostService, Instance, Run
 from ..policy.robots import Robots
+from ..policy.robots_text import decode
 from ..sql import chunks
 from .counts import Docs
 
@@ -85,7 +86,7 @@ def _site(origin: str, row: Host | None) -> SiteRobots:
     read_at = datetime.fromtimestamp(row.robots_at, UTC)
     if robots is None:
         return SiteRobots(origin, row.robots_status, read_at)
-    text = row.robots_text.encode("latin-1", "replace").decode("utf-8", "replace")
+    text = decode(row.robots_text.encode("latin-1", "replace"))
     return SiteRobots(
         origin, row.robots_status, read_at, tuple(dict.fromkeys(robots.sitemaps)), robots.crawl_delay, text
     )

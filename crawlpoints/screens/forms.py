@@ -100,7 +100,10 @@ class PointForm(forms.Form):
     )
     merge_schemes = _box("Treat http and https as one", "The same page under http:// and https:// is stored once.")
     ignore_query = _box("Ignore query strings", "Addresses that differ only after the ? are one page.")
-    drop_sessions = _box("Drop session parameters", "PHPSESSID, jsessionid and the like are not part of an address.")
+    drop_sessions = _box(
+        "Drop session parameters",
+        "Session ids (PHPSESSID, jsessionid, (S(…)) and the like) are not part of an address; sid=3 is.",
+    )
     stop_traps = _box("Stop endless addresses", "Leave out addresses that repeat themselves or grow without end.")
     obey_nofollow = _box("Obey nofollow on links", "Leave out links that the site marks with nofollow.")
     ignore_robots = _box("Ignore robots.txt", "Only with the consent of the site's owner; kept with your name.")

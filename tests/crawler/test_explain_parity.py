@@ -31,7 +31,8 @@ STRANGE = (
     "mailto:someone@example.org", "ftp://example.org/file", "javascript:void(0)", "http://[broken", "http://",
     "http://example.org:22/", "http://example.org:6379/m/", "/m/" + "long/" * 500, "/m/a/b/a/b/a/b/a",
     "/m/" + "/".join(str(n) for n in range(20)), "/m/?" + "&".join(f"p{n}=1" for n in range(12)), "/other/page",
-    "/m/print/1", "/m/1?PHPSESSID=77", "/m/private/x", "/n/private/x", "/m/2.secret", "http://localhost/m/",
+    "/m/print/1", "/m/1?PHPSESSID=ew8vhx3ld1",
+    "/m/2?sid=3", "/(S(lit3py55t21z5v55vlm25s55))/m/3", "/m/private/x", "/n/private/x", "/m/2.secret", "http://localhost/m/",
 )  # fmt: skip
 EXCLUDES = ("{site}/m/print/*", "*secret*", "regex:/n/[0-9]*3$", "{site}/m/sub/5")
 SEEDS = range(16)

@@ -19,7 +19,8 @@ _PARTS = [
     "@", "evil.com", ":8080", ":80", ":443", ":", "docs", "Docs", "lib", "library", "..", ".", "%2e%2e", "%2E.",
     "print",
     "%70rint", "old", "ol%64", "x", "?", "&", "page=1", "pag%65=2", "page=x", "#", "\t", "\n", " ", "\x00",
-    "é", "。", "%00", ";sid=1", "?PHPSESSID=2", "[::1]", "127.0.0.1", "%", "%25", "\ud800", "ａ.org", "xn--a",
+    "é", "。", "%00", ";sid=1", "?PHPSESSID=2", "?PHPSESSID=ew8vhx3ld1",
+    "/(S(lit3py55t21z5v55vlm25s55))", "[::1]", "127.0.0.1", "%", "%25", "\ud800", "ａ.org", "xn--a",
     "//evil.com", "/\\evil.com",
 ]  # fmt: skip
 

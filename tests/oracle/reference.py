@@ -22,7 +22,10 @@ from crawler.values import USER_AGENT, PointSettings, Snapshot
 MOST_HOPS = 10
 ORDER = ["bad_address", "too_long", "scheme_not_allowed", "port_not_allowed", "trap_suspected", "outside_root",
          "excluded", "nofollow", "too_deep"]  # fmt: skip
-SESSION = re.compile(r"(?i)^(phpsessid|jsessionid|sid|cfid|cftoken)(=|$)")
+# As the worlds write them: an id of PHP, and a folder of ASP.NET. Their `sid` is a number, which names a page.
+SESSION = re.compile(r"^PHPSESSID=[0-9a-f]{26}$")
+FOLDER = re.compile(r"/\(S\([a-z0-9]{24}\)\)(?=/|$)")
+SELF_REDIRECTS = 2
 Way = tuple[int, int]  # depth, hop: two separate minima
 
 
@@ -99,6 +102,12 @@ def _refused(status: int) -> str:
     return "auth_required" if status == 401 else "http_4xx" if status < 500 else "http_5xx"
 
 
+def parsed(url: str) -> Address:
+    address = parse(url)
+    assert isinstance(address, Address)
+    return address
+
+
 def joined(url: str, href: str) -> str:
     try:
         return urljoin(url, href)
@@ -138,6 +147,10 @@ class Reference:
             if plain.href == address.href:
                 break
             address = plain
+        plain = parse(FOLDER.sub("", address.href))
+        found = self.owner(plain.href) if isinstance(plain, Address) and owner is None else None
+        if found is not None and found.drop_sessions and plain != address:  # its folder hid whose it is
+            return self.named(FOLDER.sub("", address.href))
         return address.href, address, ""
 
     def refusal(self, raw: str, point: PointSettings, link_nofollow: bool = False, page_nofollow: bool = False) -> str:
@@ -160,7 +173,14 @@ class Reference:
         owner = self.owner(url)
         if owner is not None and not owner.ignore_robots and not self.web.allowed(url):
             return Answer("robots_disallowed")
-        return self.web.answer(url)
+        answer = self.web.answer(url)
+        for _ in range(SELF_REDIRECTS):  # to itself, with an id that does not count: the page is there
+            place = parse(answer.location) if answer.verdict == "redirect" else None
+            itself = isinstance(place, Address) and self.named(place.href)[0] == url != place.href
+            if not itself or not isinstance(place, Address) or place.origin != parsed(url).origin:
+                break
+            answer = self.web.answer(place.href)
+        return answer
 
     # -- one crawl point --------------------------------------------------------------------------------------
 
@@ -254,15 +274,19 @@ def _begins(url: str, point: PointSettings) -> bool:
     return point.merge_schemes and url.startswith(("http" if scheme == "https" else "https") + "://" + rest)
 
 
+def without_ids(url: str) -> str:
+    path, mark, query = url.partition("?")
+    kept = "&".join(part for part in query.split("&") if not SESSION.match(part))
+    return FOLDER.sub("", path) + (mark if kept or not query else "") + kept
+
+
 def _without(url: str, owner: PointSettings) -> str:
     """The address without what its owner does not count: the query, session parameters, the scheme."""
     path, mark, query = url.partition("?")
     if owner.ignore_query:
         mark = query = ""
-    if owner.drop_sessions and query:
-        kept = [part for part in query.split("&") if not SESSION.match(part)]
-        query = "&".join(kept)
-        mark = "?" if query else ""
+    if owner.drop_sessions:
+        path, mark, query = without_ids(path + mark + query).partition("?")
     if owner.merge_schemes:
         path = owner.root.partition("://")[0] + "://" + path.partition("://")[2]
     return path + mark + query

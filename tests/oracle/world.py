@@ -92,8 +92,13 @@ def _node(rnd: random.Random, base: str, paths: list[str], redirects: float) -> 
 def _written(rnd: random.Random, base: str, path: str) -> str:
     """One of the ways an author may write the same address."""
     joint = "&" if "?" in path else "?"
-    ways = [path, path, path, base + path, path + "#part", f"{path}{joint}PHPSESSID=a{rnd.randint(1, 9)}"]
-    ways += ["HTTP" + base[4:] + path, "/q/.." + path, f"{path}{joint}sid=1#x"]
+    ways = [path, path, path, base + path, path + "#part", f"{path}{joint}PHPSESSID={rnd.getrandbits(104):026x}"]
+    ways += [
+        "HTTP" + base[4:] + path,
+        "/q/.." + path,
+        f"{path}{joint}sid={rnd.randint(1, 3)}#x",
+        f"/(S(lit3py55t21z5v55vlm25s5{rnd.randint(1, 5)})){path}",
+    ]
     if rnd.random() < 0.03:
         return base.replace("127.0.0.1", "localhost") + path
     return rnd.choice(ways)

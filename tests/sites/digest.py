@@ -11,11 +11,12 @@ HASHES = {"": "md5", "MD5": "md5", "SHA-256": "sha256", "SHA-512-256": "sha512_2
 
 @dataclass
 class DigestDoor:
-    """A page behind Digest. What stands in `inner` is the realm between its quotes."""
+    """A page behind Digest. What stands in `realm` is what it means: on the way it is quoted."""
 
     user: str = "Mufasa"
     password: str = "Circle of Life"
-    inner: str = "a, b"
+    realm: str = "a, b"
+    opaque: str = "FQhe/qaU925"
     algorithm: str = "MD5"
     qop: str = "auth"
     extra: str = ""
@@ -43,7 +44,8 @@ class DigestDoor:
 
     def _refuse(self, more: str) -> Answer:
         self.refusals += 1
-        challenge = f'WWW-Authenticate: Digest realm="{self.inner}", nonce="{self._nonce()}", opaque="FQhe/qaU925"'
+        challenge = f"WWW-Authenticate: Digest realm={quoted(self.realm)}, nonce={quoted(self._nonce())}"
+        challenge += f", opaque={quoted(self.opaque)}"
         challenge += f', qop="{self.qop}"' if self.qop else ""
         challenge += f", algorithm={self.algorithm}" if self.algorithm else ""
         refusal = page("x" * 100_000, challenge + self.extra + more, status="401 Unauthorized")
@@ -55,14 +57,14 @@ class DigestDoor:
         return nonce
 
     def _expected(self, asked: Asked, sent: dict[str, str]) -> str:
-        if sent["uri"] != asked.target or sent["realm"] != self.inner or sent.get("opaque") != "FQhe/qaU925":
+        if sent["uri"] != asked.target or sent["realm"] != self.realm or sent.get("opaque") != self.opaque:
             return "never"
         name = HASHES[self.algorithm.removesuffix("-sess")]
 
         def digest(*parts: str) -> str:
             return hashlib.new(name, ":".join(parts).encode()).hexdigest()
 
-        first = digest(self.user, self.inner, self.password)
+        first = digest(self.user, self.realm, self.password)
         if self.algorithm.endswith("-sess"):
             first = digest(first, sent["nonce"], sent["cnonce"])
         second = digest("GET", sent["uri"], *([digest("")] if sent.get("qop") == "auth-int" else []))
@@ -72,7 +74,12 @@ class DigestDoor:
 
 
 def fields(header: str) -> dict[str, str]:
-    """The parameters of an Authorization header; quoted ones as they stand between the quotes."""
+    """The parameters of an Authorization header; quoted ones as they are meant."""
     text = header.encode("latin-1").decode()
     found = re.findall(r'([\w*]+)=(?:"((?:[^"\\]|\\.)*)"|([^\s,"]+))', text)
-    return {name: quoted or bare for name, quoted, bare in found}
+    return {name: re.sub(r"\\(.)", r"\1", quoted) or bare for name, quoted, bare in found}
+
+
+def quoted(text: str) -> str:
+    """A quoted-string: a backslash before what would end it."""
+    return '"' + re.sub(r'(["\\])', r"\\\1", text) + '"'

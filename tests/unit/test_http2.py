@@ -9,12 +9,13 @@ from pathlib import Path
 
 import pytest
 
+from crawler.answers import RETRY, judge
 from crawler.fetch import transfer
 from crawler.fetch.curl import Fetcher
 from tests.bench.crawl import free_port, wait_for_port
 from tests.hostile.fetching import fetch_all, request
 from tests.requirements import need
-from tests.sites import certificates
+from tests.sites import certificates, http2
 
 PAGES = 60
 
@@ -63,3 +64,41 @@ def test_a_site_that_speaks_http_2_is_read_in_it(tmp_path: Path, monkeypatch: py
     assert found["/nothing"].reason in ("bad_response", "cut_short") and found["/nothing"].status == 0
     lines = [line.split() for line in log.read_text().splitlines()]
     assert {protocol for protocol, _, _ in lines} == {"HTTP/2.0"} and len(lines) >= PAGES + 2
+
+
+@pytest.mark.parametrize(
+    "answers",
+    [
+        [http2.refused, http2.fine],
+        [http2.fine, http2.refused, http2.fine],
+        [http2.fine, http2.going_away, http2.fine],
+    ],
+    ids=["refused", "refused on a kept connection", "ended while kept"],
+)
+def test_a_stream_nobody_looked_at_is_asked_for_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, answers: list[http2.Answer]
+) -> None:
+    """REFUSED_STREAM and GOAWAY say that the request was not processed (RFC 9113, 8.7): it costs no page."""
+    authority = certificates.make(tmp_path)
+    monkeypatch.setattr(transfer.certifi, "where", lambda: str(authority.file))
+    with http2.Site(authority.server, *answers) as site:
+        fetcher = Fetcher()
+        found = []
+        for number in range(len(answers)):
+            fetcher.start(request(site.url(f"/{number}")))
+            while fetcher.active():
+                found += fetcher.wait(1)
+        fetcher.close()
+        asked = site.requests
+    assert [(answer.status, answer.body, answer.reason) for answer in found] == [(200, b"fine", "")] * len(answers)
+    assert asked == len(answers) + 1
+
+
+def test_a_connection_that_ends_at_once_is_tried_again_by_the_crawl(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    authority = certificates.make(tmp_path)
+    monkeypatch.setattr(transfer.certifi, "where", lambda: str(authority.file))
+    with http2.Site(authority.server, http2.going_away) as site:
+        (answer,) = fetch_all(Fetcher(), [request(site.url())])
+    assert answer.status == 0 and judge(answer, 1, 0.0).kind == RETRY

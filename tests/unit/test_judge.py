@@ -1,5 +1,8 @@
 """The judgement of a link: identity, traps, root, excludes, nofollow, and whose verdict stands."""
 
+import random
+import string
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -8,6 +11,7 @@ from clearinghouse.addresses import Address, Refusal
 from clearinghouse.addresses.parse import parse
 from crawler.policy.identity import identify, wire_url
 from crawler.policy.judge import CHECK_ORDER, Rules, first_blocking, too_deep
+from crawler.policy.sessions import is_session
 from crawler.policy.traps import suspicion
 from crawler.values import REASONS, PointSettings, Snapshot
 
@@ -33,24 +37,68 @@ def reason(found: Refusal | None) -> str:
 # -- identity ---------------------------------------------------------------------------------------------------
 
 
+HEX = "5f2d8a9b0c1e4f60a7b3c2d1e0f9a8b7"
+ASP = "lit3py55t21z5v55vlm25s55"
+
+
 @pytest.mark.parametrize(
     ("url", "named"),
     [
-        ("http://a.org/x?PHPSESSID=1", "http://a.org/x"),
-        ("http://a.org/x?a=1&sid=2&b=3", "http://a.org/x?a=1&b=3"),
-        ("http://a.org/x;jsessionid=AB12/y?z", "http://a.org/x/y?z"),
-        ("http://a.org/x?CFID=1&CFTOKEN=2", "http://a.org/x"),
-        ("http://a.org/x?", "http://a.org/x?"),
-        ("http://a.org/x?side=left", "http://a.org/x?side=left"),
-        ("http://a.org/.;jsessionid=1/x", "http://a.org/x"),
+        (f"/x?PHPSESSID={HEX}", "/x"),
+        ("/x?PHPSESSID=8nq,Kd3-kd0Pq7vm2s1t5uaoe4", "/x"),
+        (f"/x?a=1&sid={HEX}&b=3", "/x?a=1&b=3"),
+        ("/x?SID=550e8400-e29b-41d4-a716-446655440000", "/x"),
+        (f"/x;jsessionid={HEX.upper()}.node1/y?z", "/x/y?z"),
+        ("/x;v=1;JSESSIONID=0000A2MB4IJozU_VQ6xkcKjtwVC:-1?a", "/x;v=1?a"),
+        ("/x;jsessionid=ew8vhx3ld1", "/x"),
+        ("/x?CFID=1201&CFTOKEN=12345678", "/x"),
+        ("/x?cfid=3&a=1&cftoken=4fd0a9bc6e0ba8d3-9D1F6A2B-C5E4", "/x?a=1"),
+        ("/x?ASPSESSIONIDQQGQGGAC=LAKBNOPAPHHDFIGLMOIHENDA", "/x"),
+        (f"/(S({ASP}))/order.aspx?id=3", "/order.aspx?id=3"),
+        (f"/shop/(X(1)S({ASP}))/", "/shop/"),
+        (f"/shop/(A(0123456789abcdefghij-_)F(Zyxwvutsrqponmlkjihg1)S({ASP}))/a/b", "/shop/a/b"),
+        (f"/%28S%28{ASP}%29%29/a%28b%29", "/a%28b%29"),
+        (f"/({ASP})/default.aspx", "/default.aspx"),
+        (f"/(S({ASP}))", "/"),
+        (f"/.;jsessionid={HEX}/x", "/x"),
     ],
 )
-def test_session_parameters_do_not_name_a_page(url: str, named: str) -> None:
-    assert identify(address(url), point(1, "http://a.org/")).href == named
+def test_session_ids_do_not_name_a_page(url: str, named: str) -> None:
+    assert identify(address("http://a.org" + url), point(1, "http://a.org/")).href == "http://a.org" + named
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "/x?sid=3", "/x?sid=12", "/modules.php?name=News&file=article&sid=1234", "/x?sid=", "/x?sid", "/x?a&sid=3&b",
+        "/article.pl?sid=04/05/17/1234215", "/x?sid=20040517", "/x?sid=2004-annual-report-of-quality",
+        "/x?sid=introduction-to-quality", "/x?sid=WPCR05-0123456789", "/x?sid=1234567890123456", "/x?sid=Q3-2019-final",
+        "/x?PHPSESSID=1", "/x?CFID=12", "/x?CFID=4&CFTOKEN=2", "/x;sid=7/y", "/x;jsessionid=AB12", "/x?side=left",
+        f"/x?osid={HEX}", f"/x?id={HEX}", f"/x?ASPSESSIONID={HEX}", "/wiki/Foo_(S(3))", "/a/(S(3))/b", "/(draft)/b",
+        f"/(T({ASP}))/b", f"/a(S({ASP}))b", "/x?", "/(abcdefghijklmnopqrstuvwx)/b", "/x?sid=ChapterTwo2OfTheReport",
+    ],
+)  # fmt: skip
+def test_what_only_has_the_name_of_a_session_names_a_page(url: str) -> None:
+    assert identify(address("http://a.org" + url), point(1, "http://a.org/")).href == "http://a.org" + url
+
+
+@pytest.mark.parametrize(
+    ("name", "letters", "length"),
+    [
+        ("sid", "0123456789abcdef", 32), ("sid", "0123456789abcdefghijklmnopqrstuv", 26),
+        ("PHPSESSID", "0123456789abcdef", 26),
+        ("PHPSESSID", string.ascii_letters + string.digits + ",-", 32), ("jsessionid", "0123456789ABCDEF", 32),
+        ("ASPSESSIONIDABCDEFGH", string.ascii_uppercase, 24), ("sid", string.ascii_letters + string.digits, 32),
+    ],
+)  # fmt: skip
+def test_ids_as_servers_make_them_are_known(name: str, letters: str, length: int) -> None:
+    chance = random.Random(length)
+    ids = ["".join(chance.choice(letters) for _ in range(length)) for _ in range(2_000)]
+    assert sum(is_session(name, one) for one in ids) >= 1_950
 
 
 def test_session_parameters_stay_where_the_crawl_point_says_so() -> None:
-    url = "http://a.org/x?sid=2"
+    url = f"http://a.org/(S({ASP}))/x;jsessionid={HEX}?sid={HEX}"
     assert identify(address(url), point(1, "http://a.org/", drop_sessions=False)).href == url
 
 
