@@ -6,7 +6,7 @@ LANES  ?= 3
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
 .DEFAULT_GOAL := help
-.PHONY: help install run test test-postgres lint bench faults soak oracle hostile mutants audit clean
+.PHONY: help install run test test-postgres lint bench faults soak oracle hostile suites mutants audit clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' Makefile
@@ -42,6 +42,9 @@ oracle: $(VENV)/.installed-test ## random sites against the reference crawler; A
 
 hostile: $(VENV)/.installed-test ## hostile documents, answers, bombs and links; ARGS="--only documents --minutes 30"
 	@$(BIN)/python -m tests.hostile $(ARGS)
+
+suites: $(VENV)/.installed-test ## conformance suites of others, from the folder CLEARINGHOUSE_SUITES names; ARGS="NAME…"
+	@$(BIN)/python -m tests.suites $(ARGS)
 
 mutants: $(VENV)/.installed-test ## break one rule or defence at a time; a test must fail; ARGS="-k [guard] --part 1/2"
 	@$(BIN)/python -m tests.mutants $(ARGS)
