@@ -8,4 +8,4 @@ from .links import pack_links, packed_addresses, unpack_links
 
 __all__ = ["EXTRACTOR", "pack_links", "packed_addresses", "unpack_links"]
 
-EXTRACTOR = 2  # raised when reading the same bytes would give something else: older pages are then read again
+EXTRACTOR = 3  # raised when reading the same bytes would give something else: older pages are then read again
