@@ -60,7 +60,7 @@ def encode(text: str, name: str) -> bytes:
 
 def query_bytes(href: str, name: str) -> str:
     """A link with its query escaped in the page's own charset, as browsers send it (the path is always UTF-8)."""
-    if href.isascii() or "?" not in href:
+    if "?" not in href or (href.isascii() and name != "iso-2022-jp"):  # which has no shifts and escapes but its own
         return href
     before, mark, query = href.partition("?")
     query, hash_mark, fragment = query.partition("#")

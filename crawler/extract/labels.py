@@ -65,7 +65,7 @@ _LABELS = _read()
 
 def encoding_of(label: str) -> str:
     """The encoding a label means, in lower case; empty for an unknown label."""
-    return _LABELS.get(label.strip("\t\n\f\r ").lower(), "")
+    return _LABELS.get(label.strip("\t\n\f\r ").lower(), "") if label.isascii() else ""  # the Kelvin sign is no "k"
 
 
 def encoding_found(name: str) -> str:

@@ -52,7 +52,7 @@ def test_every_label_leads_to_an_encoding_that_is_decoded() -> None:
     assert {name for name in _LABELS.values() if endec.decode(b"", name) != ""} == set()
     assert len(set(_LABELS.values())) == 40
     assert encoding_of(" Latin1 ") == "windows-1252"
-    assert encoding_of("nonsense") == encoding_found("utf-7") == ""
+    assert encoding_of("nonsense") == encoding_found("utf-7") == encoding_of("\u212aoi8-r") == ""
 
 
 def test_a_query_is_escaped_in_the_charset_of_its_page() -> None:
@@ -62,6 +62,7 @@ def test_a_query_is_escaped_in_the_charset_of_its_page() -> None:
     assert query_bytes("/?q=\xa0€&ソ", "shift_jis") == "/?q=%26%23160%3B%26%238364%3B&%83\\"
     assert query_bytes("/?q=aソéあ", "iso-2022-jp") == "/?q=a%1B$B%=%1B(B%26%23233%3B%1B$B$%22%1B(B"
     assert query_bytes("/?q=Γ€", "iso-2022-jp") == "/?q=%1B$B&%23%1B(B%26%238364%3B"  # two bytes of it are "&#"
+    assert query_bytes("/?q=\x0ea", "iso-2022-jp") == "/?q=%26%2365533%3Ba"
     assert query_bytes("/?q=é", "replacement") == query_bytes("/?q=é", "utf-16le") == "/?q=%C3%A9"
 
 
