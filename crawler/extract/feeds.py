@@ -72,7 +72,7 @@ def _address(element: Any) -> str:
     if kind == "a":
         return href or "" if element.tag == _A else ""
     if href is None:
-        return element.text or ""
+        return (element.text or "").strip() or "".join(element.itertext())
     return href if (element.get("rel") or "").lower() in _FOLLOWED else ""
 
 

@@ -57,7 +57,10 @@ _UNSURE = {
     "application/vnd.ms-powerpoint",
 }  # fmt: skip
 _IMAGE_XML = "image/svg+xml"
-_GZIP_TYPES = {"application/gzip", "application/x-gzip", "application/gzipped", "application/x-gunzip"}
+_GZIP_TYPES = {
+    "application/gzip", "application/x-gzip", "application/gzipped", "application/x-gunzip",
+    "application/gzip-compressed", "gzip/document",
+}  # fmt: skip
 GZIP_MAGIC = b"\x1f\x8b"
 _PACKED_LOOKED_AT = 16_000  # bytes, of which as much as SNIFFED is unpacked
 _PACKED_UNSURE = 512  # bytes that may be too few for anything to come out

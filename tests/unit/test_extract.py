@@ -218,6 +218,7 @@ def test_links_are_packed_small_and_come_back_as_they_were() -> None:
         ("text/html", URL, b"<?xml version='1.0'?><html><p>a <feed >", types.HTML),
         ("application/x-gzip", "http://a.org/sitemap.gz", gzip.compress(b"<urlset></urlset>"), types.XML),
         ("application/x-gzip", "http://a.org/sitemap.gz", b"\xef\xbb\xbf <urlset >", types.XML),
+        ("gzip/document", "http://a.org/sitemap", gzip.compress(b"<urlset></urlset>"), types.XML),
         ("application/gzip", "http://a.org/book.gz", gzip.compress(b"<?xml version='1.0'?><book>"), None),
         ("application/gzip", "http://a.org/broken.gz", b"\x1f\x8b" + b"no" * 500, None),
         ("text/plain; charset=utf-16le", URL, "Ąé plain".encode("utf-16-le"), types.TEXT),
