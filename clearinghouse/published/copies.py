@@ -29,6 +29,8 @@ _STYLE = "all:initial;display:block;padding:8px 16px;background:#fff8c5;color:#2
 
 def answer(number: int, type_id: int, body: bytes, url: str, stored_at: datetime) -> HttpResponse:
     """The stored copy as a response that can do nothing on our site; `number` names the file of a download."""
+    if type_id in (HTML, XHTML, TEXT, XML, CSV):
+        body = _narrow(body)
     if type_id in (HTML, XHTML):
         response = HttpResponse(_with_banner(body, url, stored_at), content_type="text/html" + _charset(body))
     elif type_id in (TEXT, XML, CSV):
@@ -42,8 +44,18 @@ def answer(number: int, type_id: int, body: bytes, url: str, stored_at: datetime
     return response
 
 
+def _narrow(body: bytes) -> bytes:
+    """UTF-16 as UTF-8: no banner can stand in it."""
+    if body.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return body.decode("utf-16", "replace").encode("utf-8", "replace")
+    return body
+
+
 def _charset(body: bytes) -> str:
-    """UTF-8 where it is; else the page's own declaration decides, as on its site."""
+    """UTF-8 where it is; else the page's own declaration decides, as on its site. ISO-2022-JP and UTF-16 without a mark
+    look like UTF-8."""
+    if b"\x1b$" in body or b"\0" in body:
+        return ""
     try:
         body.decode("utf-8")
     except UnicodeDecodeError:
