@@ -43,8 +43,9 @@ _STYLE = "".join(
 
 def answer(number: int, type_id: int, body: bytes, url: str, stored_at: datetime) -> HttpResponse:
     """The stored copy as a response that can do nothing on our site; `number` names the file of a download."""
-    if type_id in (HTML, XHTML):
+    if type_id in (HTML, XHTML, TEXT, XML, CSV):
         body = _without_mark(body)
+    if type_id in (HTML, XHTML):
         response = HttpResponse(_with_banner(body, url, stored_at), content_type="text/html" + _charset(body))
     elif type_id in (TEXT, XML, CSV):
         response = HttpResponse(body, content_type="text/plain" + _charset(body))
@@ -59,14 +60,16 @@ def answer(number: int, type_id: int, body: bytes, url: str, stored_at: datetime
 
 def _charset(body: bytes) -> str:
     """UTF-8 where it is; else the page's own declaration decides, as on its site (which looks for it in the same
-    place: behind the banner it could stand too far on)."""
+    place: behind the banner it could stand too far on). ISO-2022-JP and UTF-16 without a mark look like UTF-8."""
     try:
-        body.decode("utf-8")
+        if b"\x1b$" not in body and b"\0" not in body:
+            body.decode("utf-8")
+            return "; charset=utf-8"
     except UnicodeDecodeError:
-        declared = _DECLARED.search(body, 0, _LOOKED_AT)
-        name = declared[1].decode().lower() if declared else ""
-        return f"; charset={name}" if name and not name.startswith(_NOT_OF_ASCII) else ""
-    return "; charset=utf-8"
+        pass
+    declared = _DECLARED.search(body, 0, _LOOKED_AT)
+    name = declared[1].decode().lower() if declared else ""
+    return f"; charset={name}" if name and not name.startswith(_NOT_OF_ASCII) else ""
 
 
 def _without_mark(body: bytes) -> bytes:

@@ -1,18 +1,16 @@
 """Charsets, in the order of the WHATWG standards: byte order mark, HTTP header, what the page says, then a guess."""
 
-import codecs
-import logging
 import re
 from collections.abc import Iterator
 from typing import NamedTuple
-from urllib.parse import quote
 
-from .labels import CODECS, encoding_of
+import endec
+
+from .guess import guess
+from .labels import encoding_of
 
 _PRESCANNED = 1024  # bytes in which a page must name its charset
-_GUESSED = 8_000
 _PRESCANNED_LATE = 64_000
-_FALLBACK = "windows-1252"
 _WHITE = b"\t\n\x0c\r "
 _SPACE_OR_SLASH = _WHITE + b"/"
 _XML_DECLARATION = re.compile(rb"""<\?xml[^>]*?\sencoding[\t\n\r ]*=[\t\n\r ]*["']([A-Za-z0-9._\-]+)["']""")
@@ -26,20 +24,14 @@ _PLAIN_PAGE = re.compile(
 _CHARSET = re.compile(rb"charset[\t\n\x0c\r ]*=[\t\n\x0c\r ]*", re.IGNORECASE)
 _TAG = re.compile(rb"</?[A-Za-z]")
 _UTF16 = {"utf-16be", "utf-16le"}
+_NOT_ASCII = _UTF16 | {"iso-2022-jp", "replacement"}  # whose bytes below 0x80 may mean something else
+# The bytes of a query as an address holds them (URL Standard, "special-query percent-encode set").
+_SENT = [chr(byte) if 0x20 < byte < 0x7F and byte not in b"\"#<>'" else f"%{byte:02X}" for byte in range(256)]
+_REFERENCE = re.compile(rb"\x1b\$.*?(?=\x1b\()|&#(\d+);", re.DOTALL)  # no query holds a "#" of its own
 
 
 class _EndOfBytes(Exception):
     """The bytes end inside a tag: what it seemed to say does not count."""
-
-
-def _as_control(problem: UnicodeError) -> tuple[str, int]:
-    """The bytes that Python's windows-1252 leaves out are control characters in the standard."""
-    if not isinstance(problem, UnicodeDecodeError):
-        raise problem
-    return problem.object[problem.start : problem.end].decode("latin-1"), problem.end
-
-
-codecs.register_error("c1_controls", _as_control)
 
 
 class _Attribute(NamedTuple):
@@ -52,26 +44,33 @@ def as_utf8(body: bytes, declared: str = "") -> tuple[bytes, str]:
     """The body as valid UTF-8 without byte order mark, and the name of the charset it was in."""
     name = detect(body, declared)
     body = _without_mark(body, name)
-    if name == "utf-8" or body.isascii():
+    if name == "utf-8" or (name not in _NOT_ASCII and body.isascii()):
         try:
             body.decode()
             return body, name
         except UnicodeDecodeError:
             return body.decode("utf-8", "replace").encode(), name
-    return _decoded(body, name).encode("utf-8", "replace"), name
+    return endec.decode(body, name, "replace", bom="ignore").encode("utf-8", "replace"), name
+
+
+def encode(text: str, name: str) -> bytes:
+    """Text as a browser sends it from a page in this charset: what the charset has not as a character reference."""
+    return endec.encode(text.encode("utf-8", "replace").decode(), name, "xmlcharrefreplace")
 
 
 def query_bytes(href: str, name: str) -> str:
     """A link with its query escaped in the page's own charset, as browsers send it (the path is always UTF-8)."""
-    if href.isascii() or "?" not in href:
+    if "?" not in href or (href.isascii() and name != "iso-2022-jp"):  # which has no shifts and escapes but its own
         return href
     before, mark, query = href.partition("?")
     query, hash_mark, fragment = query.partition("#")
-    codec = CODECS.get(name, "utf-8")
-    escaped = "".join(
-        character if character.isascii() else quote(character.encode(codec, "xmlcharrefreplace")) for character in query
-    )
-    return before + mark + escaped + hash_mark + fragment
+    sent = _REFERENCE.sub(_escaped_reference, encode(query, name))
+    return before + mark + "".join(map(_SENT.__getitem__, sent)) + hash_mark + fragment
+
+
+def _escaped_reference(found: re.Match[bytes]) -> bytes:
+    """What stands for a character the charset has not; two bytes of JIS that look like "&#" are left alone."""
+    return b"%%26%%23%s%%3B" % found[1] if found[1] else found[0]
 
 
 def detect(body: bytes, declared: str = "") -> str:
@@ -82,7 +81,7 @@ def detect(body: bytes, declared: str = "") -> str:
         return "utf-16be"
     if body.startswith(b"\xff\xfe"):
         return "utf-16le"
-    return (encoding_of(declared) if declared else "") or prescan(body[:_PRESCANNED]) or _late(body) or _guess(body)
+    return (encoding_of(declared) if declared else "") or prescan(body[:_PRESCANNED]) or _late(body) or guess(body)
 
 
 def prescan(beginning: bytes) -> str:
@@ -101,7 +100,7 @@ def prescan(beginning: bytes) -> str:
         found = encoding_of(declaration[1].decode("ascii")) if declaration else ""
     if found in _UTF16:
         return "utf-8"  # the label itself was readable as ASCII, so it is wrong
-    return _FALLBACK if found == "x-user-defined" else found
+    return "windows-1252" if found == "x-user-defined" else found
 
 
 def _metas(data: bytes) -> Iterator[str]:
@@ -217,33 +216,7 @@ def _late(body: bytes) -> str:
     return prescan(beginning) if len(body) > _PRESCANNED and b"charset" in beginning.lower() else ""
 
 
-def _guess(body: bytes) -> str:
-    """Nobody said: UTF-8 if it is valid, UTF-16 by its zeros, else what bs4 finds, else the standard's default."""
-    try:
-        body.decode()
-        return _FALLBACK if body.isascii() else "utf-8"
-    except UnicodeDecodeError as problem:
-        if problem.end >= len(body) - 3 and problem.reason == "unexpected end of data":
-            return "utf-8"  # cut in the middle of a character
-    zeros = body[:_PRESCANNED]
-    if zeros[1::2].count(0) > len(zeros) // 4:
-        return "utf-16le"
-    if zeros[0::2].count(0) > len(zeros) // 4:
-        return "utf-16be"
-    from bs4.dammit import UnicodeDammit  # loaded when it is needed: few pages leave their charset to a guess
-
-    logging.getLogger("bs4.dammit").setLevel(logging.ERROR)  # it warns of every page with a broken character
-    return encoding_of(UnicodeDammit(body[:_GUESSED]).original_encoding or "") or _FALLBACK
-
-
 def _without_mark(body: bytes, name: str) -> bytes:
     if name == "utf-8":
         return body.removeprefix(b"\xef\xbb\xbf")
     return body.removeprefix(b"\xfe\xff" if name == "utf-16be" else b"\xff\xfe") if name in _UTF16 else body
-
-
-def _decoded(body: bytes, name: str) -> str:
-    codec = CODECS.get(name)
-    if codec is None:  # the standard's replacement encoding: such bytes are an attack, not text
-        return "\ufffd" if body else ""
-    return body.decode(codec, "c1_controls" if codec == "cp1252" else "replace")

@@ -19,6 +19,8 @@ SEPARATE = frozenset({
 SILENT = frozenset({"script", "style", "template", "title", "noframes"})
 _RELATIONS = frozenset({"next", "alternate", "canonical"})  # of link elements, those that lead to pages
 _ROBOTS = ("robots", "clearinghousewebcrawl")
+LEADING = ("area", "embed", "frame", "iframe", "link", "object")  # to pages, beside <a>
+_SHOWN = ("image/", "video/", "audio/", "application/x-shockwave-flash", "application/x-java")  # embedded, but no page
 
 
 @dataclass(slots=True)
@@ -31,6 +33,12 @@ class Found:
     canonical: str = ""
     robots: list[str] = field(default_factory=list)
     language: str = ""
+
+
+def address_of(get: Get) -> str | None:
+    """Where an <a> leads; in a drawing it may say so in the way of XLink."""
+    href = get("href")
+    return get("xlink:href") if href is None else href
 
 
 def is_nofollow(get: Get) -> bool:
@@ -53,15 +61,15 @@ def note_meta(get: Get, found: Found) -> None:
 
 
 def note_link(tag: str, get: Get, found: Found) -> None:
-    """An element other than <a> that leads to a page: link, area, frame, iframe."""
+    """An element other than <a> that leads to a page."""
     if tag == "link":
         _note_relation(get, found)
     elif tag == "area":
         href = get("href")
         if href is not None:
             found.links.append((href, get("alt") or "", is_nofollow(get)))
-    else:
-        source = get("src")
+    elif not (get("type") or "").strip().lower().startswith(_SHOWN):
+        source = get("data" if tag == "object" else "src")
         if source and source.strip():
             found.links.append((source, get("title") or get("name") or "", False))
 

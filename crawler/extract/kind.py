@@ -3,11 +3,14 @@
 What the server says counts, except where servers are known to be wrong: no type, octet-stream, plain text, zip.
 """
 
+import re
+import zlib
 from functools import lru_cache
 
 from clearinghouse.addresses import Refusal
 from clearinghouse.published import types
 
+from .labels import encoding_of
 from .mime import MimeType, content_type
 
 _BY_TYPE = {
@@ -28,6 +31,13 @@ _BY_TYPE = {
     "text/tab-separated-values": types.CSV,
     "text/xml": types.XML,
     "application/xml": types.XML,
+    "application/x-xml": types.XML,
+    "application/rss": types.XML,
+    "application/atom": types.XML,
+    "application/rdf": types.XML,
+    "text/rss": types.XML,
+    "text/atom": types.XML,
+    "text/rdf": types.XML,
 }
 # Documents, templates and shows; those with macros, too.
 _OPEN_XML = "application/vnd.openxmlformats-officedocument."
@@ -66,8 +76,15 @@ _UNSURE = {
     "application/vnd.ms-powerpoint",
 }  # fmt: skip
 _IMAGE_XML = "image/svg+xml"
-_GZIP_TYPES = {"application/gzip", "application/x-gzip", "application/gzipped", "application/x-gunzip"}
+_GZIP_TYPES = {
+    "application/gzip", "application/x-gzip", "application/gzipped", "application/x-gunzip",
+    "application/gzip-compressed", "gzip/document",
+}  # fmt: skip
 GZIP_MAGIC = b"\x1f\x8b"
+_PACKED_LOOKED_AT = 16_000  # bytes, of which as much as SNIFFED is unpacked
+_PACKED_UNSURE = 512  # bytes that may be too few for anything to come out
+_WHITE = re.compile(rb"\s*")
+_FEED = re.compile(rb"<(?:[\w.\-]+:)?(?:urlset|sitemapindex|rss|feed|RDF)[\s>]")
 # Stripped and in lower case; a tag counts when a space or ">" follows (WHATWG MIME Sniffing, section 7.1).
 _HTML_BEGINNINGS = tuple(
     f"<{name}".encode()
@@ -77,6 +94,7 @@ _HTML_BEGINNINGS = tuple(
     )
 )  # fmt: skip
 _BINARY_BYTES = bytes([*range(0x09), 0x0B, *range(0x0E, 0x1B), *range(0x1C, 0x20)])
+_WIDE = ("utf-16le", "utf-16be")  # encodings
 _TAG_ENDS = (b" ", b">", b"\n", b"\t", b"\r")
 SNIFFED = 1445  # bytes looked at, as in the standard
 
@@ -88,21 +106,64 @@ def decide(headers: list[tuple[str, str]], path: str, beginning: bytes) -> int |
     essence = declared.essence if declared else ""
     known = _BY_TYPE.get(essence)
     if known is not None and known != types.TEXT:
-        return types.PDF if known == types.HTML and beginning.startswith(b"%PDF-") else known
+        return _instead_of_html(beginning) if known == types.HTML else known
     if is_packed_xml(essence, path, beginning):
         return types.XML
     if essence not in _UNSURE:
         if essence.endswith("+xml") and essence != _IMAGE_XML:
             return types.XML
         return Refusal("type_not_allowed", essence)
-    return _sniffed(essence, path, beginning[:SNIFFED])
+    wide = declared is not None and encoding_of(declared.parameters.get("charset", "")) in _WIDE
+    return _sniffed(essence, path, beginning[:SNIFFED], wide)
+
+
+def _instead_of_html(beginning: bytes) -> int:
+    """What servers call HTML for want of a better word (feeds: WHATWG MIME Sniffing, section 7.3)."""
+    if beginning.startswith(b"%PDF-"):
+        return types.PDF
+    return types.XML if _begins_feed(beginning) else types.HTML
 
 
 def is_packed_xml(essence: str, path: str, beginning: bytes) -> bool:
-    """A sitemap.xml.gz: the one packed file that holds links. Without its bytes, its name and type must do."""
-    if not path.lower().endswith(".xml.gz") or essence not in _GZIP_TYPES | _UNSURE:
+    """A sitemap.xml.gz or sitemap.gz: the one packed file that holds links. Its name will do where it says XML, else
+    what is inside counts."""
+    if essence not in _GZIP_TYPES | _UNSURE:
         return False
-    return beginning.startswith(GZIP_MAGIC) or beginning.lstrip()[:1] in (b"", b"<")
+    name, packed = path.lower(), beginning.startswith(GZIP_MAGIC)
+    if name.endswith(".xml.gz"):
+        return packed or beginning.lstrip()[:1] in (b"", b"<")
+    if packed and not (inside := _inside(beginning)):
+        return name.endswith(".gz") and len(beginning) < _PACKED_UNSURE
+    return (packed or name.endswith(".gz")) and _begins_feed(inside if packed else beginning)
+
+
+def _inside(beginning: bytes) -> bytes:
+    """What a gzip file begins with."""
+    try:
+        return zlib.decompressobj(wbits=31).decompress(beginning[:_PACKED_LOOKED_AT], SNIFFED)
+    except zlib.error:
+        return b""
+
+
+def _begins_feed(text: bytes) -> bool:
+    """A sitemap or a feed, by its root element."""
+    text = text[:SNIFFED].removeprefix(b"\xef\xbb\xbf")
+    return _FEED.match(text, root_at(text)) is not None
+
+
+def root_at(data: bytes) -> int:
+    """Where the root element begins, or a DOCTYPE. (One regular expression for this takes 100 bytes for each byte.)"""
+    position = 0
+    while (white := _WHITE.match(data, position)) is not None:
+        position = white.end()
+        ending = b"?>" if data.startswith(b"<?", position) else b"-->"
+        if ending == b"-->" and not data.startswith(b"<!--", position):
+            break
+        end = data.find(ending, position + 2 if ending == b"?>" else position + 4)
+        if end < 0:
+            break
+        position = end + len(ending)
+    return position
 
 
 def charset_of(headers: list[tuple[str, str]]) -> str:
@@ -116,8 +177,8 @@ def _declared(values: tuple[str, ...]) -> MimeType | None:
     return content_type(values)
 
 
-def _sniffed(essence: str, path: str, beginning: bytes) -> int | Refusal:
-    """The type found where the server's word is worth little."""
+def _sniffed(essence: str, path: str, beginning: bytes, wide: bool) -> int | Refusal:
+    """The type found where the server's word is worth little. Wide characters look like binary bytes."""
     ending = path.rpartition("/")[2].rpartition(".")[2].lower()
     by_ending = _BY_ENDING.get(ending)
     if beginning.startswith(b"%PDF-"):
@@ -127,7 +188,7 @@ def _sniffed(essence: str, path: str, beginning: bytes) -> int | Refusal:
     if beginning.startswith(b"PK\x03\x04"):
         office = by_ending if by_ending in _OFFICE else _office_inside(beginning)
         return office or Refusal("type_not_allowed", essence or "application/zip")
-    if is_binary(beginning):
+    if not wide and is_binary(beginning):
         return Refusal("type_not_allowed", essence or "application/octet-stream")
     if essence == "text/plain":
         return types.CSV if by_ending == types.CSV else types.TEXT

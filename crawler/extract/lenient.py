@@ -1,6 +1,6 @@
 """HTML without a tree, for the pages libxml2 cannot take: links and text are found at any depth."""
 
-from .found import HEADINGS, Found, is_nofollow, note_link, note_meta
+from .found import HEADINGS, LEADING, Found, address_of, is_nofollow, note_link, note_meta
 from .scanner import Token, tokens
 
 _INLINE = frozenset({
@@ -16,6 +16,11 @@ class Reader:
         self.found = Found()
         self._text: list[str] = []
         self._title: list[str] | None = None
+        self._drawings = 0  # that are open: a title in one is not the page's
+        self._unframed: tuple[int, int, int] | None = None  # of an open <noframes>: texts, links, headings before it
+        self.unframed: list[
+            tuple[str, str, bool]
+        ] = []  # the links for readers without frames; found.links has them, too
         self._heading: tuple[str, int] | None = None  # the open heading, and where its text begins
         self._link: tuple[str, bool, int] | None = None  # the open link: address, nofollow, where its text begins
 
@@ -29,6 +34,7 @@ class Reader:
             else:
                 self._end(token.name)
         self._end_link()
+        self._end_unframed()
         return self.found, " ".join("".join(self._text).split())
 
     def _take(self, text: str) -> None:
@@ -43,20 +49,25 @@ class Reader:
             self._text.append(" ")
         if tag == "a":
             self._end_link()
-            href = get("href")
+            href = address_of(get)
             if href is not None:
                 self._link = (href, is_nofollow(get), len(self._text))
         elif tag == "meta":
             note_meta(get, self.found)
         elif tag in HEADINGS:
             self._heading = (tag, len(self._text))
-        elif tag == "title" and self.found.title is None:
+        elif tag == "title":
             self._title = []
+        elif tag == "svg":
+            self._drawings += 1
+        elif tag == "noframes" and self._unframed is None:
+            self._end_link()
+            self._unframed = len(self._text), len(self.found.links), len(self.found.headings)
         elif tag == "base" and self.found.base is None:
             self.found.base = get("href")
         elif tag == "html" and not self.found.language:
             self.found.language = get("lang") or ""
-        elif tag in ("link", "area", "frame", "iframe"):
+        elif tag in LEADING:
             note_link(tag, get, self.found)
 
     def _end(self, tag: str) -> None:
@@ -65,10 +76,25 @@ class Reader:
         if tag == "a":
             self._end_link()
         elif tag == "title" and self._title is not None:
-            self.found.title, self._title = "".join(self._title), None
+            if self.found.title is None and not self._drawings:
+                self.found.title = "".join(self._title)
+            self._title = None
+        elif tag == "svg":
+            self._drawings = max(0, self._drawings - 1)
+        elif tag == "noframes":
+            self._end_unframed()
         elif self._heading is not None and tag in HEADINGS:
             self.found.headings.append("".join(self._text[self._heading[1] :]))
             self._heading = None
+
+    def _end_unframed(self) -> None:
+        """What stood in <noframes> is no text of the page, but its links lead on."""
+        if self._unframed is not None:
+            self._end_link()
+            text, links, headings = self._unframed
+            del self._text[text:], self.found.headings[headings:]
+            self.unframed += self.found.links[links:]
+            self._heading, self._unframed = None, None
 
     def _end_link(self) -> None:
         if self._link is not None:

@@ -8,9 +8,22 @@ import re
 
 from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser, LexborNode
 
-from .found import HEADINGS, SEPARATE, SILENT, Budget, Found, Get, is_nofollow, note_link, note_meta
+from .found import (
+    HEADINGS,
+    LEADING,
+    SEPARATE,
+    SILENT,
+    Budget,
+    Found,
+    Get,
+    address_of,
+    is_nofollow,
+    note_link,
+    note_meta,
+)  # fmt: skip
 
 _BYTES_AT_MOST, _TAGS_AT_MOST = 500_000, 4_096
+_DRAWN_AT_MOST = 500  # titles in drawings that are told from the page's
 _COPIED_AT_MOST = 6_000_000  # bytes of tags; each may take 35 in memory
 # Elements that are open when their paragraph ends are made again in every later one, with all their attributes.
 _MADE_AGAIN = re.compile(
@@ -27,10 +40,10 @@ def _numbers(names: frozenset[str]) -> dict[int, str]:
     return {tree.create_node(name).tag_id: name for name in names}
 
 
-_READ = _numbers(HEADINGS | {"html", "meta", "base", "link", "area", "frame", "iframe"})
+_READ = _numbers(HEADINGS | {"html", "meta", "base", *LEADING})
 _STANDING = _numbers(SEPARATE | {"html", "head", "body"})
 _SILENT = _numbers(SILENT)
-_LINK = next(iter(_numbers(frozenset({"a"}))))
+_LINK, _DRAWING = next(iter(_numbers(frozenset({"a"})))), next(iter(_numbers(frozenset({"svg"}))))
 
 
 def suits(data: bytes) -> bool:
@@ -52,23 +65,26 @@ def read(data: bytes) -> tuple[Found, str] | None:
     if root is None or any(child.tag == "frameset" for child in root.iter()):
         return None
     found, budget = Found(), Budget(data)
+    drawn: set[int] = set()  # titles in drawings: they say what a part of the drawing is
     anchors = []
     for node in list(root.traverse()):
         number = node.tag_id
         if number == _LINK:
             attributes = node.attributes
-            if "href" in attributes:
+            if "href" in attributes or "xlink:href" in attributes:
                 nofollow = "rel" in attributes and is_nofollow(attributes.get)
                 text = node.text_lexbor() if budget.left > 0 else ""
                 budget.left -= len(text)
-                anchors.append((attributes["href"] or "", text, nofollow))
+                anchors.append((address_of(attributes.get) or "", text, nofollow))
             node.unwrap(True)
         elif number in _SILENT:
-            if found.title is None and _SILENT[number] == "title":
+            if found.title is None and _SILENT[number] == "title" and node.mem_id not in drawn:
                 found.title = node.text_lexbor()
             node.decompose()
         else:
-            if number in _READ:
+            if number == _DRAWING and found.title is None and len(drawn) < _DRAWN_AT_MOST:
+                drawn.update(title.mem_id for title in node.css("title"))
+            elif number in _READ:
                 _note(_READ[number], node, budget, found)
             if number not in _STANDING:
                 node.unwrap(True)  # what is no block stands in the words of others

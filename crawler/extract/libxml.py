@@ -4,12 +4,13 @@ from typing import Any
 
 from lxml import etree
 
-from .found import HEADINGS, SEPARATE, SILENT, Budget, Found, is_nofollow, note_link, note_meta
+from .found import HEADINGS, LEADING, SEPARATE, SILENT, Budget, Found, address_of, is_nofollow, note_link, note_meta
 
 _DEPTH_OF_LIBXML2 = 2_048
 NODES_AT_MOST = 500_000  # elements and attributes in a tree, each of which may take 300 bytes
 _LONG_PAGE, _LONG_TAG, _MANY_ATTRIBUTES = 64_000, 16_000, 2_000
-_READ = ("area", "base", "link", "meta", "title", "frame", "iframe", *sorted(HEADINGS))
+_READ = ("base", "meta", "title", *LEADING, *sorted(HEADINGS))
+_TITLES_AT_MOST = 50  # looked at for one that belongs to no drawing
 
 
 def _parser() -> Any:
@@ -78,7 +79,7 @@ def _tree(data: bytes) -> tuple[Any, bool]:
 
 
 def _gather(root: Any, budget: Budget, has_nofollow: bool) -> Found:
-    found = Found(language=root.get("lang") or root.get("xml:lang") or "")
+    found, titles = Found(language=root.get("lang") or root.get("xml:lang") or ""), 0
     for element in root.iter(*_READ):
         tag = element.tag
         if tag == "meta":
@@ -86,7 +87,8 @@ def _gather(root: Any, budget: Budget, has_nofollow: bool) -> Found:
         elif tag in HEADINGS:
             found.headings.append(_words(element, budget))
         elif tag == "title":
-            if found.title is None:
+            titles += 1
+            if found.title is None and titles <= _TITLES_AT_MOST and next(element.iterancestors("svg"), None) is None:
                 found.title = "".join(element.itertext())
         elif tag == "base":
             if found.base is None:
@@ -95,7 +97,7 @@ def _gather(root: Any, budget: Budget, has_nofollow: bool) -> Found:
             note_link(tag, element.get, found)
     links = found.links
     for element in root.iter("a"):  # apart from the others, because there are so many
-        href = element.get("href")
+        href = address_of(element.get)
         if href is not None:
             links.append((href, _words(element, budget), has_nofollow and is_nofollow(element.get)))
     return found

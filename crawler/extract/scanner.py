@@ -11,11 +11,11 @@ from typing import NamedTuple
 
 ATTRIBUTES_AT_MOST = 500
 _NAME = re.compile(r"[A-Za-z][^\s/>]*")
-_ALWAYS = {"href", "src", "rel", "content"}
+_ALWAYS = {"href", "xlink:href", "src", "data", "rel", "content"}
 _BETWEEN = re.compile(r"[\s/]*")
 _ATTRIBUTE = re.compile(r"""([^\s/>][^\s/>=]*)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s>"'][^\s>]*)))?""")
 _OPEN_QUOTE = re.compile(r"""\s*=\s*["']""")
-_RAW = {"script", "style", "textarea", "title", "xmp", "iframe", "noembed", "noframes", "template"}
+_RAW = {"script", "style", "textarea", "title", "xmp", "iframe", "noembed", "template"}
 
 
 class Token(NamedTuple):

@@ -8,8 +8,7 @@ from urllib.parse import urlencode
 
 from clearinghouse.addresses import Address, Refusal
 from clearinghouse.addresses.parse import parse, resolve
-from crawler.extract.charset import as_utf8
-from crawler.extract.labels import CODECS
+from crawler.extract.charset import as_utf8, encode
 from crawler.extract.mime import content_type
 from crawler.values import Fetched
 
@@ -53,8 +52,8 @@ def fill_in(page: Fetched, key: PointKey) -> FoundForm | str:
         return action
     values = _values(form)
     values[key.form.user_field], values[key.form.password_field] = key.login, key.password
-    codec = "utf-8" if encoding.startswith("utf-") else CODECS.get(encoding, "utf-8")  # as browsers answer
-    return FoundForm(action, urlencode(list(values.items()), encoding=codec, errors="xmlcharrefreplace").encode())
+    sent = [(encode(name, encoding), encode(value, encoding)) for name, value in values.items()]  # as browsers answer
+    return FoundForm(action, urlencode(sent).encode())
 
 
 def is_too_much(body: bytes) -> bool:

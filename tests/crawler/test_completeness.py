@@ -28,6 +28,11 @@ WAYS = {
     "an iframe": "<iframe src=/t></iframe>",
     "a meta refresh": "<meta http-equiv=Refresh content='0;URL=/t'>",
     "a base": "<base href=/x/><a href=../t>t</a>",
+    "what readers without frames see": "<noframes><body><h1>h</h1><a href=/t>t</a></body></noframes>",
+    "that of a frameset": "<frameset><NOFRAMES><a href=/t>t</a></NOFRAMES></frameset>",
+    "an object": "<object data=/t><img src=i></object>",
+    "an embedded page": "<embed src=/t type=application/pdf>",
+    "a drawing": "<svg><a xlink:href=/t><text>t</text></a></svg>",
 }
 
 
@@ -71,6 +76,26 @@ def test_a_packed_sitemap_that_its_server_unpacks_is_read_too() -> None:
         headers = {"Content-Encoding": "gzip"}
         site.pages["/sitemap.xml.gz"] = Page(body=packed, type="application/x-gzip", headers=headers)
         assert outcomes(crawl(make_document({"url": site.url("/")})))["/1"] == "crawled"
+
+
+@pytest.mark.parametrize("path", ["/sitemap.gz", "/sitemap1.gz", "/feed.php"])
+@pytest.mark.parametrize("size", [1, 3_000])
+def test_a_packed_sitemap_of_any_name_is_known_by_what_is_inside(path: str, size: int) -> None:
+    with serve({"/": Page([path]), "/1": Page()}) as site:
+        urls = [site.url("/1")] * size
+        site.pages[path] = Page(body=gzip.compress(sitemap(*urls)), type="application/x-gzip")
+        assert outcomes(crawl(make_document({"url": site.url("/")}))) == {
+            "/": "crawled",
+            path: "crawled",
+            "/1": "crawled",
+        }
+
+
+def test_a_packed_sitemap_of_several_members_is_read_whole() -> None:
+    members = [
+        gzip.compress(piece) for piece in (b"<urlset><url><loc>/1</loc></url>", b"<url><loc>/2</loc></url></urlset>")
+    ]
+    assert [link.url for link in read_packed(b"".join(members)).links] == ["http://a.org/1", "http://a.org/2"]
 
 
 def test_other_packed_files_are_left_alone() -> None:

@@ -1,5 +1,6 @@
 """Reading pages: types, HTML, XML, text, documents."""
 
+import gzip
 import time
 from pathlib import Path
 
@@ -210,6 +211,16 @@ def test_links_are_packed_small_and_come_back_as_they_were() -> None:
         ("text/csv", URL, b"a,b", types.CSV),
         ("application/rss+xml", URL, b"<rss/>", types.XML),
         ("text/xml", URL, b"<x/>", types.XML),
+        ("application/x-xml", URL, b"<x/>", types.XML),
+        ("text/rss", URL, b"<rss/>", types.XML),
+        ("text/html", URL, b'\xef\xbb\xbf<?xml version="1.0"?><!-- c --> <rss version="2.0">', types.XML),
+        ("text/html", URL, b"<?xml version='1.0'?><html><p>a <feed >", types.HTML),
+        ("application/x-gzip", "http://a.org/sitemap.gz", gzip.compress(b"<urlset></urlset>"), types.XML),
+        ("application/x-gzip", "http://a.org/sitemap.gz", b"\xef\xbb\xbf <urlset >", types.XML),
+        ("gzip/document", "http://a.org/sitemap", gzip.compress(b"<urlset></urlset>"), types.XML),
+        ("application/gzip", "http://a.org/book.gz", gzip.compress(b"<?xml version='1.0'?><book>"), None),
+        ("application/gzip", "http://a.org/broken.gz", b"\x1f\x8b" + b"no" * 500, None),
+        ("text/plain; charset=utf-16le", URL, "Ąé plain".encode("utf-16-le"), types.TEXT),
         ("application/msword", URL, b"{\\rtf1 x}", types.RTF),
         ("image/png", URL, b"\x89PNG", None),
         ("image/svg+xml", URL, b"<svg/>", None),

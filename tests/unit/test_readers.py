@@ -21,6 +21,11 @@ PAGES = {
     "words in links": "<a href=x>A <i>li</i>nk<br>here</a> <a href=z><img src=i></a><map><area href=m alt=Map></map>",
     "left out": "<template><a href=no>no</a><h2>no</h2></template><noscript><a href=yes>yes</a></noscript>"
     "<title>late</title>",
+    "drawings": "<svg><title>Menu</title><g><title>x</title></g><a xlink:href=s><text>in it</text></a></svg>"
+    "<title>Page</title><svg><title>late</title></svg><p>text",
+    "only drawings": "<p>text<svg><title>Menu</title></svg>",
+    "embedded": "<object data=o type=text/html><p>no object</p></object><embed src=e><embed src=v type=video/mp4>"
+    "<object data=f.swf type=application/x-shockwave-flash></object><object></object>",
     "references": "<p>&lt;&amp;&copy;&#228;&nbsp;&notit; &#xD800;",
 }
 
@@ -55,6 +60,23 @@ def test_where_they_differ_the_standard_counts() -> None:
     page = read("<a href=one>1<a href=two>2</a><table><a href=three>3</a><tr><td>x</table>")
     assert urls(page) == ["http://a.org/d/one", "http://a.org/d/two", "http://a.org/d/three"]
     assert page.text == "123 x"
+
+
+@pytest.mark.parametrize("depth", [0, 5_000])
+def test_a_title_in_a_drawing_is_not_the_title_of_the_page(depth: int) -> None:
+    drawing = "<svg viewBox='0 0 1 1'><title>Menu</title></svg>"
+    page = read(f"<body>{'<div>' * depth}{drawing}<p>text{drawing}")
+    assert (page.title, page.text) == ("", "text")
+    assert read(f"<head></head>{'<div>' * depth}{drawing}<title>Page</title>{drawing}").title == "Page"
+
+
+def test_what_readers_without_frames_see_leads_on_but_is_no_text() -> None:
+    inside = "<noframes><h2>No</h2>frames? <a href=menu.html>The menu</a></noframes>"
+    for page in (f"<h1>Yes</h1>{inside}<a href=x>x</a>", f"<h1>Yes</h1>{'<div>' * 5_000}{inside}<a href=x>x</a>"):
+        found = read(page)
+        assert (found.headings, found.text) == ("Yes", "Yes x")
+        assert sorted(urls(found)) == ["http://a.org/d/menu.html", "http://a.org/d/x"]
+    assert urls(read("<!-- <noframes><a href=no>no</a></noframes> --><script>'<noframes><a href=no>'</script>")) == []
 
 
 def test_links_beside_frames_are_found() -> None:
