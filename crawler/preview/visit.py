@@ -12,11 +12,12 @@ from clearinghouse.published.types import PAGE_TYPES
 
 from ..answers import PAGE, REDIRECT, judge
 from ..credentials import Keys
+from ..errors import TooManyAtOnce
 from ..policy.frontier import MAX_HOPS
 from ..policy.identity import wire_url
 from ..policy.judge import Judged, Rules, first_blocking
 from ..values import REASONS, Fetched, PointSettings, Request, Snapshot
-from .line import Line
+from .line import Line, looking
 
 SECONDS = 10.0
 LINKS_SHOWN = 50
@@ -42,6 +43,7 @@ class Visit:
     hops: list[Hop] = field(default_factory=list)
     verdict: str = ""  # one sentence
     good: bool = False
+    retry_after: int = 0  # seconds after which it may be asked for, when it was not: too many at once
     type: str = ""
     content_type: str = ""
     size: int = 0
@@ -115,7 +117,7 @@ class Visitor:
             url, judged.address, credentials=key,
             accept_bad_certificate=bool(owner and owner.accept_bad_certificate),
         )  # fmt: skip
-        fetched = self._line.ask(request)
+        fetched = self._line.ask(request, self._line.delay(judged.address.origin))
         hop.status, hop.reason, hop.remote = fetched.status, fetched.reason, fetched.remote
         hop.milliseconds = fetched.milliseconds
         return fetched
@@ -177,11 +179,11 @@ class Visitor:
 
 def visit(snapshot: Snapshot, saved: Mapping[int, PointSettings], url: str, seconds: float = SECONDS) -> Visit:
     """Fetch it now; never longer than these seconds."""
-    line = Line(time.monotonic() + seconds)
     try:
-        return Visitor(snapshot, saved, line).visit(url)
-    finally:
-        line.close()
+        with looking(seconds) as line:
+            return Visitor(snapshot, saved, line).visit(url)
+    except TooManyAtOnce as refusal:
+        return Visit(verdict=str(refusal), retry_after=refusal.seconds)
 
 
 def looks_like_sign_in(body: bytes) -> bool:

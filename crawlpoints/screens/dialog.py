@@ -22,7 +22,7 @@ from ..checks import Invalid, check_preview, suggested_root
 from ..models import AuthType, CrawlPoint
 from ..queries import deleted_points_of, patterns_of, points_of
 from ..templatetags.ways import panel_url
-from . import conflict, hits, names, panel, repairs, sign_ins, tester, undo
+from . import conflict, hits, names, panel, repairs, sign_ins, tester, undo, waiting
 from .forms import PointForm, excludes_initial, initial_of, opened_lines, starting
 
 TARGET = "dialog"
@@ -71,14 +71,23 @@ def _post(request: HttpRequest, document: Document, point: CrawlPoint | None) ->
         return _save(request, document, point, PointForm(data))
     if wanted == "preview":
         return _preview(request, document, point, data)
-    data, problems = repairs.repaired(data, wanted)
+    data, problems, retry_after = repairs.repaired(data, wanted)
     form = PointForm(data)
-    entries = form.entries()
-    extra = _LOOKS[wanted](document, point, entries, data.get("test", "")) if wanted in _LOOKS else {}
+    extra = _looked(wanted, document, point, form) if wanted in _LOOKS else {}
     for name, problem in problems.items():
         form.add_error(name, problem)
     extra["test"] = data.get("test", "")
-    return _show(request, document, point, form, extra, status=422 if problems else 200)
+    shown = _show(request, document, point, form, extra, status=422 if problems or "fixes" in extra else 200)
+    return waiting.marked(shown, retry_after or max((waiting.seconds_of(one) for one in extra.values()), default=0))
+
+
+def _looked(wanted: str, document: Document, point: CrawlPoint | None, form: PointForm) -> dict[str, Any]:
+    """What the button shows; entries with which nobody may look are refused as Save refuses them."""
+    try:
+        return dict(_LOOKS[wanted](document, point, form.entries(), str(form.data.get("test", ""))))
+    except Invalid as wrong:
+        form.refuse(wrong)
+        return {"fixes": wrong.fixes}
 
 
 @sensitive_variables("data")

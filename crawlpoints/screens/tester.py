@@ -23,6 +23,7 @@ from crawler.values import Snapshot
 from ..checks import comparable_root, exclude_lines, numbered_lines, suggested_root
 from ..models import CrawlPoint
 from ..queries import patterns_of, points_of
+from . import waiting
 from .answers import Names, answer_of
 from .spreadsheet import csv_answer
 
@@ -59,7 +60,8 @@ def tester(request: HttpRequest, doc_id: int) -> HttpResponse:
         "folder": suggested_root(one["url"]) if one and may_edit else "",
         "edited": _numbered(document) if one and may_edit else [],
     }
-    return render(request, "crawlpoints/tester.html", context)
+    answer = render(request, "crawlpoints/tester.html", context)
+    return waiting.marked(answer, seen.retry_after if seen else 0)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
