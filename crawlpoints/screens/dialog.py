@@ -15,6 +15,7 @@ from django_htmx.http import HttpResponseClientRedirect
 from clearinghouse.access.policies import Action, document_or_404
 from clearinghouse.library.models import Document
 from clearinghouse.records import StaleRecord
+from crawler.errors import TooManyAtOnce
 from crawler.preview import rows as previews
 
 from .. import services
@@ -106,7 +107,11 @@ def _preview(request: HttpRequest, document: Document, point: CrawlPoint | None,
     if data.get("password"):
         kept["password_lost"] = "1"
     alone = replace(draft, points=draft.points[:1])
-    row = previews.ask(alone, request.user.get_username(), kept, point.pk if point else None)
+    try:
+        row = previews.ask(alone, request.user.get_username(), kept, point.pk if point else None)
+    except TooManyAtOnce as refusal:
+        form.add_error(None, str(refusal))
+        return waiting.marked(_show(request, document, point, form), refusal.seconds)
     url = reverse("preview", args=[document.pk, row.pk])
     return HttpResponseClientRedirect(url) if _htmx(request) else redirect(url)
 

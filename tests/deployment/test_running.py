@@ -111,6 +111,7 @@ def test_a_round_of_the_tick(machine: Sandbox) -> None:
         ("worker-control", b"rqworker\0control"),
         ("worker-crawl.2", b"rqworker\0crawl"),
         ("worker-propagate", b"rqworker\0propagate"),
+        ("worker-preview", b"rqworker\0preview"),
         ("tick", b"manage.py\0tick"),
     ],
 )

@@ -112,7 +112,7 @@ class House:
         """Site, Redis, one worker a queue, the tick; not the web server."""
         self.open_site()
         self.start_redis()
-        for queue in ("control", "crawl", "propagate"):
+        for queue in ("control", "crawl", "propagate", "preview"):
             self.start_worker(queue)
         self.start_manage("tick")
 

@@ -62,6 +62,7 @@ def test_it_starts_everything_refuses_a_second_one_with_the_same_data_and_one_ct
         "rqworker control",
         "rqworker crawl",
         "rqworker propagate",
+        "rqworker preview",
         "tick",
         "local.demo",
         "redis.conf",

@@ -26,6 +26,7 @@ JOBS = {
     "worker-crawl": "crawler and parsers",
     "worker-propagate": "propagation",
     "worker-control": "control job",
+    "worker-preview": "preview",
 }
 FOR_WORK = 20.0  # seconds to wait for somebody at work who can be struck
 BLOWS = (
