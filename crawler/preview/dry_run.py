@@ -16,9 +16,11 @@ from clearinghouse.library.models import Document
 from clearinghouse.published.types import PAGE_TYPES
 
 from ..answers import PAGE, REDIRECT, judge
+from ..errors import TimeUsedUp
 from ..intake import snapshot_of
 from ..models import Preview
 from ..policy.frontier import SHORT, Found, Frontier
+from ..rules_in_time import Deadline
 from ..values import CRAWLED, FAILED, FREE, REASONS, Fetched, Snapshot
 from . import rows
 from .line import Line
@@ -38,7 +40,7 @@ class DryRun:
         self.end = time.monotonic() + SECONDS
         self.line = Line(self.end)
         saved = {point.id: point for point in snapshot_of(document, include_inactive=True).points}
-        self.visitor = Visitor(snapshot, saved, self.line)
+        self.visitor = Visitor(snapshot, saved, self.line, Deadline(SECONDS).look)
         self.frontier = Frontier(snapshot, self.visitor.rules)
         self.heap: list[tuple[int, int, Found]] = []
         self.order = 0
@@ -49,6 +51,12 @@ class DryRun:
 
     def run(self) -> str:
         """Why it ended."""
+        try:
+            return self._run()
+        except TimeUsedUp:
+            return "time"
+
+    def _run(self) -> str:
         self.frontier.seed()
         self._absorb()
         while self.heap:

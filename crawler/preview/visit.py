@@ -2,7 +2,7 @@
 
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -12,10 +12,11 @@ from clearinghouse.published.types import PAGE_TYPES
 
 from ..answers import PAGE, REDIRECT, judge
 from ..credentials import Keys
-from ..errors import TooManyAtOnce
+from ..errors import TimeUsedUp, TooManyAtOnce
 from ..policy.frontier import MAX_HOPS
 from ..policy.identity import wire_url
-from ..policy.judge import Judged, Rules, first_blocking
+from ..policy.judge import Judged, first_blocking
+from ..rules_in_time import Deadline, RulesInTime
 from ..values import REASONS, Fetched, PointSettings, Request, Snapshot
 from .line import Line, looking
 
@@ -23,6 +24,9 @@ SECONDS = 10.0
 LINKS_SHOWN = 50
 _NO_MORE_TRIES = 99
 _PASSWORD = re.compile(rb"<input\b[^<>]{0,2000}?\btype\s*=\s*[\"']?password\b", re.IGNORECASE)
+
+
+Look = Callable[[], None]  # raises TimeUsedUp
 
 
 @dataclass(slots=True)
@@ -66,8 +70,8 @@ class Visitor:
     an unsaved URL or root string never sends a saved password anywhere.
     """
 
-    def __init__(self, snapshot: Snapshot, saved: Mapping[int, PointSettings], line: Line) -> None:
-        self.rules = Rules(snapshot)
+    def __init__(self, snapshot: Snapshot, saved: Mapping[int, PointSettings], line: Line, look: Look) -> None:
+        self.rules = RulesInTime(snapshot, look)
         self.owners = {point.id: point for point in snapshot.points}
         self._saved = saved
         self._line = line
@@ -181,7 +185,9 @@ def visit(snapshot: Snapshot, saved: Mapping[int, PointSettings], url: str, seco
     """Fetch it now; never longer than these seconds."""
     try:
         with looking(seconds) as line:
-            return Visitor(snapshot, saved, line).visit(url)
+            return Visitor(snapshot, saved, line, Deadline(seconds).look).visit(url)
+    except TimeUsedUp as late:
+        return Visit(verdict=str(late))
     except TooManyAtOnce as refusal:
         return Visit(verdict=str(refusal), retry_after=refusal.seconds)
 

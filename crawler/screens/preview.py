@@ -13,6 +13,7 @@ from django.views.decorators.http import require_POST, require_safe
 from clearinghouse.access.policies import Action, document_or_404, may
 from clearinghouse.addresses.roots import canonical_root
 from clearinghouse.library.models import Document
+from crawlpoints.checks import Invalid
 from crawlpoints.queries import patterns_of
 from crawlpoints.typed_urls import suggested_url
 
@@ -20,6 +21,7 @@ from ..errors import TooManyAtOnce
 from ..intake import snapshot_of
 from ..models import Preview
 from ..preview import rows
+from ..preview.drafts import with_excludes
 from ..preview.dry_run import FOLDERS, PAGES, SECONDS, folder_of
 from ..values import REASONS, PointSettings, Snapshot
 
@@ -99,7 +101,11 @@ def again(request: HttpRequest, doc_id: int, preview_id: int) -> HttpResponse:
     snapshot, entries = Snapshot.from_json(row.snapshot), dict(row.entries)
     folder = request.POST.get("exclude", "").strip()[:2000]
     if folder:
-        snapshot = replace(snapshot, excludes=(*snapshot.excludes, folder))
+        try:
+            snapshot = with_excludes(snapshot, [*snapshot.excludes, folder])
+        except Invalid as wrong:
+            messages.error(request, f"{wrong}.")
+            return redirect("preview", document.pk, row.pk)
         if entries:
             entries["excludes"] = f"{str(entries.get('excludes', '')).rstrip()}\n{folder}".lstrip()
     if row.finished_at is None:

@@ -13,7 +13,7 @@ from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from clearinghouse.records import StaleRecord
 from crawlpoints.checks import Invalid
 
-from ...errors import AllBusy, NothingToCrawl, TooManyAtOnce, WrongMoment
+from ...errors import AllBusy, NothingToCrawl, TimeUsedUp, TooManyAtOnce, WrongMoment
 from .contract import Address, Answer, Asked, Operation, Wrong, check, from_query
 
 PER_PAGE = 50
@@ -58,6 +58,8 @@ def _guarded(operation: Operation, request: HttpRequest, keys: dict[str, Any]) -
         return _refuse(400, "bad_request", str(refusal))
     except StaleRecord:
         return _refuse(409, "changed", "Somebody else changed this. Read it again and send its new version.")
+    except TimeUsedUp as late:
+        return _refuse(422, "too_long", f"{late}.")
     except TooManyAtOnce as refusal:
         return _too_many(f"{refusal}.", refusal.seconds)
     except (WrongMoment, AllBusy, NothingToCrawl) as refusal:
