@@ -7,17 +7,30 @@ import hashlib
 import sys
 import tempfile
 from pathlib import Path
+from typing import NamedTuple
 
 from clearinghouse import env
 
-STAFF, PUBLIC = "web", "public"  # as the Procfile calls the processes
-AT_ONCE = {STAFF: 8, PUBLIC: 4}  # their workers times threads
-EACH = 2  # of these, for one visitor or session
-_PUBLIC = (b"/search/", b"/help/", b"/static/", b"/opensearch.xml", b"/healthz", b"/readyz")
+
+class Group(NamedTuple):
+    """Addresses that have threads of their own."""
+
+    process: str  # as the Procfile calls it
+    at_once: int  # requests at work; together not more than the process has threads
+    each: int  # of these, for one visitor or session
 
 
-def process_of(target: bytes) -> str:
+STAFF = Group("web", 8, 2)
+PUBLIC = Group("public", 4, 2)
+STATIC = Group("public", 2, 1)  # so that nobody waits for a search behind the pictures of a page
+GROUPS = (STAFF, PUBLIC, STATIC)
+_PUBLIC = (b"/search/", b"/help/", b"/opensearch.xml", b"/healthz", b"/readyz")
+
+
+def group_of(target: bytes) -> Group:
     """The public's pages, and whether we are well, are answered by a process that staff cannot keep busy."""
+    if target.startswith(b"/static/"):
+        return STATIC
     return PUBLIC if target.startswith(_PUBLIC) else STAFF
 
 

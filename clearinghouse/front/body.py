@@ -4,7 +4,7 @@ import tempfile
 from collections.abc import Iterator
 from typing import IO, cast
 
-IN_MEMORY = 128 * 1024
+IN_MEMORY = 512 * 1024
 PIECE = 64 * 1024
 
 

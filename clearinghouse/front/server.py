@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 import h11
 
-from .addresses import AT_ONCE, EACH, process_of, socket_of
+from .addresses import GROUPS, group_of, socket_of
 from .body import PIECE, Body
 from .exchange import Exchange, Headers, NoAnswer, Visitor, passed_on
 from .turns import Key, Turns
@@ -66,8 +66,8 @@ class Visit:
 
 class Front:
     def __init__(self) -> None:
-        self._turns = {name: Turns(most, EACH) for name, most in AT_ONCE.items()}
-        self._places = {name: socket_of(name) for name in AT_ONCE}
+        self._turns = {group: Turns(group.at_once, group.each) for group in GROUPS}
+        self._places = {group: socket_of(group.process) for group in GROUPS}
         self._visits: set[Visit] = set()
         self._bytes = 0
 
@@ -155,14 +155,14 @@ class Front:
     # -- out ----------------------------------------------------------------------------------------------------
 
     async def _answered(self, visit: Visit, request: h11.Request, body: Body) -> None:
-        name = process_of(request.target)
+        group = group_of(request.target)
         exchange, taken = Exchange(visit.visitor, request, body), None
         try:
             try:
-                async with self._turns[name].one(visit.key(request), TURN_SECONDS):
+                async with self._turns[group].one(visit.key(request), TURN_SECONDS):
                     if visit.reader.at_eof():
                         raise NoAnswer  # nobody waits for it any more
-                    head = await exchange.begin(self._places[name])
+                    head = await exchange.begin(self._places[group])
                     taken = asyncio.create_task(self._hand_on(visit, head, exchange))
                     taken.add_done_callback(lambda _: exchange.leave())
                     await exchange.read_all()

@@ -88,5 +88,3 @@ def waited(ask: Callable[[], None], times: int, pause: float = 0.05) -> list[flo
         found.append(time.perf_counter() - began)
         time.sleep(pause)
     return sorted(found)
-
-

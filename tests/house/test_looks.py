@@ -21,6 +21,7 @@ MAKERS = {
 SPEAKERS = {"http.client", "httpx", "pycurl", "requests", "smtplib", "socket", "urllib.request", "urllib3"}
 SPEAKING = {
     "clearinghouse.local.ports", "clearinghouse.local.redis_server", "clearinghouse.local.serve",  # of this machine
+    "clearinghouse.front.server",  # of its own port
     "clearinghouse.addresses.networks",  # reads addresses, opens nothing
     "crawlpoints.screens.names",  # a name, which is a look as well
     "crawler.instances",  # the name of this machine
