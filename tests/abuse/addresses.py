@@ -41,7 +41,6 @@ def calls(person: str, silent: str) -> list[Call]:
     return found
 
 
-_HEAVY = [f"regex:((a?){{30}}){{30}}-{number}" for number in range(30)]
 _LONG = "https://x.example/" + "a" * 2000
 # What each fetching or computing address can be sent at worst.
 WORST: dict[str, dict[str, Any]] = {
@@ -62,7 +61,7 @@ def _form(sent: dict[str, Any], silent: str) -> str:
 def _known(silent: str) -> dict[str, Any]:
     """Rows of the demo, as far as it has them."""
     from clearinghouse.library.models import Document
-    from clearinghouse.published.models import PublishedPage
+    from clearinghouse.published.models import PublishedVersion
     from crawler.models import Finding, LedgerEntry, Run
     from crawlpoints.models import CrawlPointLink
 
@@ -70,7 +69,7 @@ def _known(silent: str) -> dict[str, Any]:
     link = CrawlPointLink.objects.filter(document=document).order_by("pk").first()
     run = Run.objects.order_by("pk").first()
     entry = LedgerEntry.objects.filter(version_id__isnull=False).first()
-    page = PublishedPage.objects.using("primary").first() if hasattr(PublishedPage, "objects") else None
+    page = PublishedVersion.objects.using("primary").first()
     finding = Finding.objects.first()
     rows = {
         "doc_id": document and document.pk, "point_id": link and link.crawl_point_id, "run_id": run and run.pk,

@@ -45,7 +45,8 @@ class Worker:
         kind = {"Cookie": "; ".join(cookies), "Content-Type": "application/x-www-form-urlencoded"}
         status, _, given = self.ask("/sign-in/", "POST", urlencode(fields), **kind)
         assert status == 302, status
-        self.session = "; ".join({**dict.fromkeys(cookies), **dict.fromkeys(given)})
+        kept = dict(one.split("=", 1) for one in [*cookies, *given])  # signing in gives a new token
+        self.session = "; ".join(f"{name}={value}" for name, value in kept.items())
 
     def launch(self, document: int) -> int:
         """The number of the run, which is told as soon as it is asked for."""
