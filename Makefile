@@ -6,7 +6,7 @@ LANES  ?= 3
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
 .DEFAULT_GOAL := help
-.PHONY: help install run test test-postgres lint fresh bench faults soak oracle hostile suites mutants audit clean
+.PHONY: help install run test test-postgres lint fresh bench faults abuse soak oracle hostile suites mutants audit clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' Makefile
@@ -39,6 +39,9 @@ faults: $(VENV)/.installed-test ## 1,000 kills, full disks and lost bells, with 
 
 soak: $(VENV)/.installed-test ## half an hour of everything at once: crawls, edits, propagations, kills; ARGS="--minutes M --postgres"
 	@$(BIN)/python -m tests.soak $(ARGS)
+
+abuse: $(VENV)/.installed-test ## what people wait while others drip, or one reader calls every address as fast as he can; ARGS="--seconds 60 --only explain"
+	@$(BIN)/python -m tests.abuse $(ARGS)
 
 oracle: $(VENV)/.installed-test ## random sites against the reference crawler; ARGS="--graphs 2000 --seed 1"
 	@$(BIN)/python -m tests.oracle $(ARGS)

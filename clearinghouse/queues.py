@@ -20,7 +20,8 @@ from rq.worker import WorkerStatus
 CONTROL = "control"
 CRAWL = "crawl"
 PROPAGATE = "propagate"
-NAMES = (CONTROL, CRAWL, PROPAGATE)
+PREVIEW = "preview"
+NAMES = (CONTROL, CRAWL, PROPAGATE, PREVIEW)
 
 NO_LIMIT = -1  # RQ's word for it
 

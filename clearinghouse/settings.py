@@ -146,7 +146,7 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 REDIS_URL = env.text("REDIS_URL") or f"unix://{env.redis_socket()}"
 RQ_QUEUES = {
     name: {"URL": REDIS_URL, "DEFAULT_TIMEOUT": 3600, "SERIALIZER": "rq.serializers.JSONSerializer"}
-    for name in ("control", "crawl", "propagate")
+    for name in ("control", "crawl", "propagate", "preview")
 }
 RQ = {
     "JOB_CLASS": "clearinghouse.queues.TrustedJob",

@@ -1,8 +1,10 @@
-"""The door for gunicorn."""
+"""Where gunicorn comes in."""
 
 import os
 
 from django.core.wsgi import get_wsgi_application
 
+from clearinghouse.whole_bodies import WholeBodies
+
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "clearinghouse.settings")
-application = get_wsgi_application()
+application = WholeBodies(get_wsgi_application())

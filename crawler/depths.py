@@ -12,26 +12,28 @@ from . import extract
 from .models import Excursion, LedgerEntry, PageVersion
 from .policy import reach
 from .policy.frontier import SHORT, Frontier
+from .rules_in_time import Deadline, RulesInTime
 from .sql import chunks
 from .values import CRAWLED, REDIRECTED, UNCHANGED, Snapshot
 
 PAGES_AT_MOST = 20_000  # beyond that an answer would take longer than a person waits
 
 
-def depths_of(excursion: Excursion, key: bytes) -> dict[int, int] | None:
+def depths_of(excursion: Excursion, key: bytes, deadline: Deadline | None = None) -> dict[int, int] | None:
     """Crawl point -> smallest depth at which it reaches this address; None when the crawl is too large to ask."""
     if excursion.found > 10 * PAGES_AT_MOST or excursion.crawled + excursion.unchanged > PAGES_AT_MOST:
         return None
-    frontier = replayed(excursion)
+    frontier = replayed(excursion, deadline)
     short = key[:SHORT]
     known = short in frontier.known and reach.kind(frontier.known[short]) != reach.SKIPPED
     return {frontier.ids[way.point]: way.depth for way in frontier.ways(short)} if known else {}
 
 
-def replayed(excursion: Excursion) -> Frontier:
+def replayed(excursion: Excursion, deadline: Deadline | None = None) -> Frontier:
     """The frontier of this excursion as it stands when everything stored has been expanded for everybody."""
     snapshot = Snapshot.from_json(excursion.snapshot)
-    frontier = Frontier(replace(snapshot, points=tuple(replace(point, max_pages=0) for point in snapshot.points)))
+    snapshot = replace(snapshot, points=tuple(replace(point, max_pages=0) for point in snapshot.points))
+    frontier = Frontier(snapshot, RulesInTime(snapshot, deadline.look) if deadline else None)
     rows = LedgerEntry.objects.filter(excursion=excursion, outcome__in=(CRAWLED, UNCHANGED, REDIRECTED)).order_by()
     known = {key: (version, url) for key, version, url in rows.values_list("url_key", "version_id", "redirect_url")}
     frontier.seed()

@@ -17,6 +17,18 @@ class AllBusy(CrawlerError):
     """Every chosen document is in an unfinished run."""
 
 
+class TooManyAtOnce(CrawlerError):
+    """Somebody asks for more at once than one person, or this house, can have; after `seconds` it may go."""
+
+    def __init__(self, sentence: str, seconds: int) -> None:
+        super().__init__(sentence)
+        self.seconds = seconds
+
+
+class TimeUsedUp(CrawlerError):
+    """An answer for which somebody waits would take longer than it may."""
+
+
 class WrongMoment(CrawlerError):
     """A control (pause, resume …) that the run's state does not allow."""
 

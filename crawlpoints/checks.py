@@ -21,6 +21,7 @@ MAX_PAGES = 2_147_483_647
 APPEND_LENGTH = 50
 LOGIN_LENGTH = 255
 PASSWORD_BYTES = 320
+MOST_WRONG_LINES = 20  # that are named at once
 TOO_HEAVY = "With it the regular expressions of this document are too large together: use shorter ones, or a *"
 TYPE_NAMES = {
     AuthType.BASIC: "Basic authentication",
@@ -101,7 +102,7 @@ def check_point(entries: Mapping[str, Any], around: Around) -> dict[str, Any]:
     if lines is not None:
         _check_lines(numbered_lines(lines), clean, found)
         clean["excludes"] = exclude_lines(lines)
-        if _too_heavy(clean["excludes"], around.excludes):
+        if too_heavy(clean["excludes"], around.excludes):
             found.add("excludes", TOO_HEAVY)
     else:
         _check_lines(numbered_lines(around.excludes), clean, found)
@@ -120,7 +121,7 @@ def check_preview(entries: Mapping[str, Any]) -> None:
     _depth(entries.get("depth"), found)
     _max_pages(entries.get("max_pages"), found)
     _check_lines(numbered_lines(entries.get("excludes") or ""), clean, found)
-    if _too_heavy(exclude_lines(entries.get("excludes") or "")):
+    if too_heavy(exclude_lines(entries.get("excludes") or "")):
         found.add("excludes", TOO_HEAVY)
     if found.errors:
         raise Invalid(found.errors, found.fixes)
@@ -136,7 +137,7 @@ def check_exclude(pattern: str, points: Sequence[Neighbour], existing: Sequence[
         found.add("pattern", message)
     elif text in existing:
         found.add("pattern", "This exclude URL is already in the list")
-    elif _too_heavy([*existing, text], existing):
+    elif too_heavy([*existing, text], existing):
         found.add("pattern", TOO_HEAVY)
     else:
         for point in points:
@@ -326,6 +327,8 @@ def _check_options(clean: dict[str, Any], found: _Findings) -> None:
 def _check_lines(lines: list[tuple[int, str]], clean: dict[str, Any], found: _Findings) -> None:
     readable = "url" not in found.errors and "root" not in found.errors
     for number, line in lines:
+        if len(found.errors.get("excludes", ())) >= MOST_WRONG_LINES:
+            return  # finding out what is wrong with an expression takes time
         if message := _pattern_message(line, f"Line {number}"):
             found.add("excludes", message)
         elif readable and _excludes_all(line, clean["root"]):
@@ -347,10 +350,16 @@ def _pattern_message(line: str, what: str = "This") -> str:
     return f'{what} is not an address: "{line}"'
 
 
-def _too_heavy(lines: Sequence[str], before: Sequence[str] = ()) -> bool:
+def too_heavy(lines: Sequence[str], before: Sequence[str] = ()) -> bool:
     """What an adopted document has already may stay; more of it may not come."""
-    now = weight(lines)
-    return now > WEIGHT_AT_MOST and now > weight(before)
+    limit = max(WEIGHT_AT_MOST, weight(before))
+    return weight(lines, limit) > limit
+
+
+def check_unsaved(excludes: Sequence[str], saved: Sequence[str]) -> None:
+    """Exclude URLs with which somebody only looks: Invalid where saving them would be."""
+    if too_heavy(excludes, saved):
+        raise Invalid({"excludes": [TOO_HEAVY]})
 
 
 def _excludes_all(line: str, root: str) -> bool:

@@ -10,3 +10,9 @@ pytest_plugins = ["tests.people", "tests.requirements", "tests.order"]
 @pytest.fixture
 def everywhere(db: Any, django_db_blocker: Any) -> None:
     """Marker-like fixture: see pytest.mark.django_db(databases="__all__") in modules that need all four databases."""
+
+
+@pytest.fixture(autouse=True)
+def sites_in_no_need_of_a_pause(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A look at a site of a test does not wait between its requests; the tests of that pace set it back."""
+    monkeypatch.setattr("crawler.preview.line.pause_of_looks", lambda: 0.0)

@@ -10,6 +10,7 @@ from .parse import canonical
 from .values import MAX_LENGTH, Refusal
 
 _REGEX = "regex:"
+_UNREADABLE = 500  # steps of an expression that is refused: finding that out takes up to a twentieth of a second
 WEIGHT_AT_MOST = 10_000  # of all expressions of a document: one address costs them a tenth of a second at worst
 
 
@@ -105,11 +106,17 @@ def can_match(exclude: Exclude) -> bool:
     return any(start.startswith(scheme) or scheme.startswith(start) for scheme in ("http://", "https://"))
 
 
-def weight(patterns: Iterable[str]) -> int:
+def weight(patterns: Iterable[str], most: int | None = None) -> int:
     """How many steps the regular expressions among these have; a usual one has 20, and an address may meet each step
-    at each of its characters."""
-    compiled = (compile_exclude(pattern) for pattern in patterns if pattern.strip().startswith(_REGEX))
-    return sum(one.compiled.programsize for one in compiled if isinstance(one, _Regex))
+    at each of its characters. Beyond `most` nobody counts further, because counting takes time as well."""
+    total = 0
+    for pattern in patterns:
+        if most is not None and total > most:
+            break
+        if pattern.strip().startswith(_REGEX):
+            read = compile_exclude(pattern)
+            total += read.compiled.programsize if isinstance(read, _Regex) else _UNREADABLE
+    return total
 
 
 def _comparable(pattern: str) -> str | None:

@@ -150,6 +150,10 @@ class Rules:
         for exclude in self.excludes:
             if exclude.matches(address.href):
                 return Refusal("excluded", exclude.pattern)
+        return self._by_nofollow(owner, nofollow, page_nofollow)
+
+    @staticmethod
+    def _by_nofollow(owner: PointSettings | None, nofollow: bool, page_nofollow: bool) -> Refusal | None:
         if page_nofollow or (nofollow and owner is not None and owner.obey_nofollow):
             return Refusal("nofollow")
         return None

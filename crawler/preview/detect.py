@@ -1,6 +1,5 @@
 """The sign-in form of a page: the names of its fields, for the dialog. Reads one page, sends nothing."""
 
-import time
 from dataclasses import dataclass
 
 from bs4 import BeautifulSoup, Tag
@@ -9,9 +8,10 @@ from clearinghouse.addresses import Refusal
 from clearinghouse.addresses.parse import parse, resolve
 
 from ..answers import REDIRECTS
+from ..errors import TooManyAtOnce
 from ..fetch.forms import is_too_much
 from ..values import REASONS
-from .line import Line
+from .line import Line, looking
 
 SECONDS = 8.0
 NOT_FOUND = "No password field was found on that page"
@@ -27,14 +27,15 @@ class SignInPage:
     user_field: str = ""
     password_field: str = ""
     problem: str = ""
+    retry_after: int = 0  # seconds, when nobody looked: too many at once
 
 
 def detect(url: str, seconds: float = SECONDS) -> SignInPage:
-    line = Line(time.monotonic() + seconds)
     try:
-        return _look(line, url)
-    finally:
-        line.close()
+        with looking(seconds) as line:
+            return _look(line, url)
+    except TooManyAtOnce as refusal:
+        return SignInPage(problem=str(refusal), retry_after=refusal.seconds)
 
 
 def _look(line: Line, url: str) -> SignInPage:

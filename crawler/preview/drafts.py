@@ -5,8 +5,8 @@ from dataclasses import replace
 from typing import Any
 
 from clearinghouse.library.models import Document
-from crawlpoints.checks import SWITCHES, TEXTS
-from crawlpoints.models import CrawlPoint
+from crawlpoints.checks import SWITCHES, TEXTS, check_unsaved
+from crawlpoints.models import CrawlPoint, ExcludeUrl
 
 from ..intake import settings_of, snapshot_of
 from ..values import PointSettings, Snapshot
@@ -28,7 +28,16 @@ def draft_of(point: CrawlPoint | None, entries: Mapping[str, Any]) -> PointSetti
 
 
 def with_draft(document: Document, draft: PointSettings, excludes: Sequence[str]) -> Snapshot:
-    """The draft first, then the other crawl points as they are saved."""
+    """The draft first, then the other crawl points as they are saved. Raises Invalid."""
     snapshot = snapshot_of(document)
     others = tuple(one for one in snapshot.points if one.id != draft.id)
-    return replace(snapshot, points=(draft, *others), excludes=tuple(excludes))
+    return with_excludes(replace(snapshot, points=(draft, *others)), excludes)
+
+
+def with_excludes(snapshot: Snapshot, excludes: Sequence[str]) -> Snapshot:
+    """With exclude URLs that need not be saved. The only way to such a snapshot (tests/house/test_unsaved.py): what
+    could not be saved, because matching it would cost too much, is refused here too. Raises Invalid.
+    """
+    saved = ExcludeUrl.objects.filter(document=snapshot.doc_id).order_by("id").values_list("pattern", flat=True)
+    check_unsaved(excludes, list(saved))
+    return replace(snapshot, excludes=tuple(excludes))

@@ -11,22 +11,22 @@ from urllib.parse import urlsplit
 
 from django.utils import timezone
 
-from clearinghouse.addresses.parse import parse, resolve
-from clearinghouse.addresses.values import Refusal
+from clearinghouse.addresses.parse import resolve
 from clearinghouse.library.models import Document
 from clearinghouse.published.types import PAGE_TYPES
 
 from ..answers import PAGE, REDIRECT, judge
+from ..errors import TimeUsedUp
 from ..intake import snapshot_of
 from ..models import Preview
 from ..policy.frontier import SHORT, Found, Frontier
+from ..rules_in_time import Deadline
 from ..values import CRAWLED, FAILED, FREE, REASONS, Fetched, Snapshot
 from . import rows
 from .line import Line
 from .visit import Visit, Visitor, looks_like_sign_in
 
 PAGES, SECONDS = 25, 60.0
-PAUSE = 0.3  # seconds between two requests to a site, or as long as its robots.txt asks
 ONE_PAGE = 15.0
 SHOWN = 20
 FOLDERS = 500  # that are told, those where most waits first
@@ -34,14 +34,13 @@ _NO_MORE_TRIES = 99
 
 
 class DryRun:
-    def __init__(self, row: Preview, snapshot: Snapshot, document: Document, pause: float = PAUSE) -> None:
+    def __init__(self, row: Preview, snapshot: Snapshot, document: Document) -> None:
         self.row = row
         self.snapshot = snapshot
         self.end = time.monotonic() + SECONDS
-        self.pause = pause
         self.line = Line(self.end)
         saved = {point.id: point for point in snapshot_of(document, include_inactive=True).points}
-        self.visitor = Visitor(snapshot, saved, self.line)
+        self.visitor = Visitor(snapshot, saved, self.line, Deadline(SECONDS).look)
         self.frontier = Frontier(snapshot, self.visitor.rules)
         self.heap: list[tuple[int, int, Found]] = []
         self.order = 0
@@ -49,10 +48,15 @@ class DryRun:
         self.stored = 0
         self.reasons: Counter[str] = Counter()
         self.outside: Counter[str] = Counter()
-        self.asked_at: dict[str, float] = defaultdict(float)
 
     def run(self) -> str:
         """Why it ended."""
+        try:
+            return self._run()
+        except TimeUsedUp:
+            return "time"
+
+    def _run(self) -> str:
         self.frontier.seed()
         self._absorb()
         while self.heap:
@@ -88,10 +92,10 @@ class DryRun:
         line = {"url": found.url, "depth": self.frontier.nearest(short), "outcome": CRAWLED, "reason": "", "status": 0,
                 "title": "", "type": "", "links": 0, "leads_to": "", "sign_in": False}  # fmt: skip
         self.pages.append(line)
-        self._wait(found.url)
-        self.line.until = min(self.end, time.monotonic() + ONE_PAGE)
-        seen = Visit()
-        fetched = self.visitor.fetch(self.visitor.rules.verdicts(found.url), seen)
+        seen, judged = Visit(), self.visitor.rules.verdicts(found.url)
+        delay = self.line.delay(judged.address.origin) if judged.address else 0.0
+        self.line.until = min(self.end, time.monotonic() + ONE_PAGE + delay)
+        fetched = self.visitor.fetch(judged, seen)
         if fetched is None:
             self._failed(found, line, seen.hops[-1].reason)
             return
@@ -103,17 +107,6 @@ class DryRun:
             self._page(found, fetched, line)
         else:
             self._failed(found, line, answer.reason)
-
-    def _wait(self, url: str) -> None:
-        """Polite also in a preview."""
-        address = parse(url)
-        if isinstance(address, Refusal):
-            return
-        robots = self.line.robots(address.origin)
-        pause = max(self.pause, (robots.crawl_delay if robots else 0.0) or 0.0)
-        ready = self.asked_at[address.origin] + pause
-        time.sleep(max(0.0, min(ready, self.end) - time.monotonic()))
-        self.asked_at[address.origin] = time.monotonic()
 
     def _failed(self, found: Found, line: dict[str, Any], reason: str) -> None:
         known = REASONS.get(reason)

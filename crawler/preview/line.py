@@ -1,12 +1,19 @@
-"""One request through the guarded fetch, and one page read beside this process, each within a deadline."""
+"""One request through the guarded fetch, and one page read beside this process, each within a deadline.
+
+Whatever asks a site on behalf of a person goes through a Line, at the pace of the site; whoever waits for it meanwhile
+takes it by looking(), so that nobody has two at once (tests/house/test_looks.py).
+"""
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 
 from clearinghouse.addresses import Address, Refusal
 from clearinghouse.addresses.parse import parse, resolve
 from clearinghouse.digests import digest_of
 
+from .. import host_rows
 from ..answers import REDIRECTS
 from ..extract.wire import Parsed
 from ..fetch.desk import Fetcher
@@ -15,7 +22,10 @@ from ..hosts import ROBOTS_HOPS
 from ..models import Host
 from ..parsers import Died, Parsers
 from ..policy.robots import Robots
+from ..policy.robots_text import decode
 from ..values import Fetched, Request
+from .at_once import one_look
+from .site_turns import AtSitesPace, pause_of_looks, reserve
 
 
 class Line:
@@ -23,15 +33,28 @@ class Line:
 
     def __init__(self, until: float) -> None:
         self.until = until  # monotonic
-        self.fetcher = Fetcher(4)
+        self.pause = pause_of_looks()
+        self.fetcher = self._fetcher()
         self._parsers: Parsers | None = None
         self._robots: dict[str, Robots | None] = {}
 
     def left(self) -> float:
         return max(self.until - time.monotonic(), 0.0)
 
-    def ask(self, request: Request) -> Fetched:
-        """The answer; a timeout when the deadline comes first."""
+    def forget(self) -> None:
+        """The next request knows nothing of those before: no connection, no cookie, no sign-in."""
+        self.fetcher.close()
+        self.fetcher = self._fetcher()
+
+    def _fetcher(self) -> Fetcher:
+        return Fetcher(4, AtSitesPace(self.pause, self.left))
+
+    def ask(self, request: Request, pause: float = 0.0) -> Fetched:
+        """The answer, when the turn of this site has come; a timeout when the deadline comes first."""
+        turn = reserve(request.address.origin, max(self.pause, pause), self.left())
+        if turn.refusal:
+            return Fetched(request, reason="timeout", detail=turn.refusal)
+        time.sleep(max(turn.at - time.time(), 0.0))
         self.fetcher.start(request)
         while self.fetcher.active() and self.left():
             for answer in self.fetcher.wait(min(self.left(), 0.2)):
@@ -66,18 +89,39 @@ class Line:
             self._robots[origin] = _kept(origin) or self._asked(origin)
         return self._robots[origin]
 
+    def delay(self, origin: str) -> float:
+        """What the site's robots.txt asks for between two pages, where it has been read."""
+        robots = self._robots.get(origin)
+        return (robots.crawl_delay if robots else 0.0) or 0.0
+
     def _asked(self, origin: str) -> Robots | None:
         answer = self.get(f"{origin}/robots.txt", is_robots=True)
         for _ in range(ROBOTS_HOPS):
             if answer.status not in REDIRECTS or not answer.header("location"):
                 break
             answer = self.get(resolve(answer.request.address.href, answer.header("location")), is_robots=True)
-        return None if answer.reason else Robots.from_status(answer.status, answer.body)
+        if answer.reason:
+            return None
+        if 200 <= answer.status < 500:  # as a crawl does: kept for a day, so that not every look asks again
+            text = decode(answer.body).encode() if answer.status < 300 else b""
+            host_rows.write([host_rows.Note(digest_of(origin), robots=(answer.status, text))])
+        return Robots.from_status(answer.status, answer.body)
 
     def close(self) -> None:
         self.fetcher.close()
         if self._parsers is not None:
             self._parsers.close()
+
+
+@contextmanager
+def looking(seconds: float) -> Iterator[Line]:
+    """For whoever waits for a site because of a person: one at a time, or TooManyAtOnce."""
+    with one_look():
+        line = Line(time.monotonic() + seconds)
+        try:
+            yield line
+        finally:
+            line.close()
 
 
 def _kept(origin: str) -> Robots | None:

@@ -1,6 +1,5 @@
 """Test sign-in: the same keys and fetchers as a crawl, one page, a trace of steps and a plain verdict."""
 
-import time
 from dataclasses import dataclass, field
 
 from clearinghouse.addresses import Refusal
@@ -8,10 +7,9 @@ from clearinghouse.addresses.parse import parse
 from crawlpoints.models import AuthType
 
 from ..credentials import Keys
-from ..fetch.desk import Fetcher
 from ..fetch.point_key import PointKey, SignInForm
 from ..values import REASONS, Credentials, Fetched, PointSettings, Request
-from .line import Line
+from .line import looking
 
 SECONDS = 20.0
 PASS, STOP, IDLE = "pass", "stop", "idle"
@@ -21,6 +19,7 @@ PASS, STOP, IDLE = "pass", "stop", "idle"
 class SignInTest:
     verdict: str = ""
     good: bool = False
+    retry_after: int = 0  # seconds, when nobody tried: too many at once
     steps: list[tuple[str, str]] = field(default_factory=list)  # pass, stop or idle; a sentence
 
 
@@ -40,17 +39,13 @@ def try_sign_in(point: PointSettings, password: str = "", seconds: float = SECON
     found.steps.append(
         (PASS, f"User ID {key.login}, with {'the password typed here' if password else 'the saved one'}")
     )
-    line = Line(time.monotonic() + seconds)
-    try:
+    with looking(seconds) as line:
         plain = line.ask(Request(address.href, address, accept_bad_certificate=point.accept_bad_certificate))
         if not _first_look(found, plain, point):
             return found
-        line.fetcher.close()
-        line.fetcher = Fetcher(4)
+        line.forget()
         signed = line.ask(Request(address.href, address, credentials=key))
         return _judge(found, signed, point, plain)
-    finally:
-        line.close()
 
 
 def _typed(point: PointSettings, password: str) -> Credentials | Refusal:

@@ -6,6 +6,7 @@ from django.views.decorators.debug import sensitive_variables
 from clearinghouse.library.models import Document
 from crawlpoints.models import CrawlPoint
 
+from ..errors import TooManyAtOnce
 from ..values import PointSettings
 from .drafts import saved_points
 from .sign_in import SignInTest, try_sign_in
@@ -26,7 +27,10 @@ def tried_with(document: Document, point: CrawlPoint | None, draft: PointSetting
         draft = saved
     if not _may_try(document):
         return SignInTest(TOO_MANY)
-    return try_sign_in(draft, password)
+    try:
+        return try_sign_in(draft, password)
+    except TooManyAtOnce as refusal:
+        return SignInTest(str(refusal), retry_after=refusal.seconds)
 
 
 def _may_try(document: Document) -> bool:

@@ -2,7 +2,7 @@
 
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
@@ -12,16 +12,21 @@ from clearinghouse.published.types import PAGE_TYPES
 
 from ..answers import PAGE, REDIRECT, REDIRECTS, SELF_REDIRECTS, judge
 from ..credentials import Keys
+from ..errors import TimeUsedUp, TooManyAtOnce
 from ..policy.frontier import MAX_HOPS
 from ..policy.identity import own_form, wire_url
-from ..policy.judge import Judged, Rules, first_blocking
+from ..policy.judge import Judged, first_blocking
+from ..rules_in_time import Deadline, RulesInTime
 from ..values import REASONS, Fetched, PointSettings, Request, Snapshot
-from .line import Line
+from .line import Line, looking
 
 SECONDS = 10.0
 LINKS_SHOWN = 50
 _NO_MORE_TRIES = 99
 _PASSWORD = re.compile(rb"<input\b[^<>]{0,2000}?\btype\s*=\s*[\"']?password\b", re.IGNORECASE)
+
+
+Look = Callable[[], None]  # raises TimeUsedUp
 
 
 @dataclass(slots=True)
@@ -42,6 +47,7 @@ class Visit:
     hops: list[Hop] = field(default_factory=list)
     verdict: str = ""  # one sentence
     good: bool = False
+    retry_after: int = 0  # seconds after which it may be asked for, when it was not: too many at once
     type: str = ""
     content_type: str = ""
     size: int = 0
@@ -64,8 +70,8 @@ class Visitor:
     an unsaved URL or root string never sends a saved password anywhere.
     """
 
-    def __init__(self, snapshot: Snapshot, saved: Mapping[int, PointSettings], line: Line) -> None:
-        self.rules = Rules(snapshot)
+    def __init__(self, snapshot: Snapshot, saved: Mapping[int, PointSettings], line: Line, look: Look) -> None:
+        self.rules = RulesInTime(snapshot, look)
         self.owners = {point.id: point for point in snapshot.points}
         self._saved = saved
         self._line = line
@@ -123,17 +129,18 @@ class Visitor:
     def _asked(self, judged: Judged, request: Request) -> Fetched:
         """The answer; of an address that its site redirects to itself with a session id the answer there, as a crawl
         would ask."""
-        fetched = self._line.ask(request)
+        assert judged.address is not None
+        delay = self._line.delay(judged.address.origin)
+        fetched = self._line.ask(request, delay)
         for _ in range(SELF_REDIRECTS):
             place = resolve(judged.url, fetched.header("location")) if fetched.status in REDIRECTS else ""
             if not place or self.rules.verdicts(place).url != judged.url:
                 break
-            assert judged.address is not None
             form, owner = own_form(judged.address, fetched, place), self.owners.get(judged.owner)
             url = wire_url(form, owner.append if owner else "") if form else ""
             if not url or isinstance(url, Refusal):
                 break
-            fetched = self._line.ask(replace(request, url=url))
+            fetched = self._line.ask(replace(request, url=url), delay)
         return fetched
 
     def _forbidden(self, judged: Judged, found: Visit) -> Refusal | None:
@@ -193,11 +200,13 @@ class Visitor:
 
 def visit(snapshot: Snapshot, saved: Mapping[int, PointSettings], url: str, seconds: float = SECONDS) -> Visit:
     """Fetch it now; never longer than these seconds."""
-    line = Line(time.monotonic() + seconds)
     try:
-        return Visitor(snapshot, saved, line).visit(url)
-    finally:
-        line.close()
+        with looking(seconds) as line:
+            return Visitor(snapshot, saved, line, Deadline(seconds).look).visit(url)
+    except TimeUsedUp as late:
+        return Visit(verdict=str(late))
+    except TooManyAtOnce as refusal:
+        return Visit(verdict=str(refusal), retry_after=refusal.seconds)
 
 
 def looks_like_sign_in(body: bytes) -> bool:

@@ -92,12 +92,17 @@ def workers_fact() -> Fact:
         detail = f"only Redis knows who waits for work; {processes} at work now"
         return Fact("Workers", "Not known", good=False, detail=detail)
     found = queues.workers()
-    served = {name for one in found for name in one["queues"]}
-    missing = [name for name in queues.NAMES if name not in served]
+    missing = _unserved(found)
     detail = f"{len(found)} known to Redis, {processes} at work now"
     if missing:
         return Fact("Workers", "Missing", good=False, detail=f"{detail}; nobody serves {', '.join(missing)}")
     return Fact("Workers", "Present", detail=detail)
+
+
+def _unserved(workers: list[dict[str, Any]]) -> list[str]:
+    """The queues to which no worker listens."""
+    served = {name for one in workers for name in one["queues"]}
+    return [name for name in queues.NAMES if name not in served]
 
 
 def tick_fact(now: datetime | None = None) -> Fact:
@@ -116,12 +121,17 @@ def trouble_now() -> Trouble | None:
         return None
     if not queues.reachable():
         return Trouble("Redis does not answer. Crawls will wait.", *_MACHINES)
-    if not workers_fact().good:
+    unserved = _unserved(queues.workers())
+    if set(unserved) - {queues.PREVIEW}:
         return Trouble("No worker has reported for 3 minutes. Crawls will wait.", *_MACHINES)
     if timezone.now() - mark.at > SILENT:
         return Trouble("The tick has not reported for 3 minutes. Nothing starts by itself.", *_MACHINES)
     full = disk()
-    return None if full.good else Trouble(f"{full.label}: {full.word}. Crawls stop when it is full.", *_STATUS)
+    if not full.good:
+        return Trouble(f"{full.label}: {full.word}. Crawls stop when it is full.", *_STATUS)
+    return (
+        Trouble("No worker for previews has reported for 3 minutes. They will wait.", *_MACHINES) if unserved else None
+    )
 
 
 def redis_fact() -> Fact:

@@ -13,7 +13,7 @@ from clearinghouse.access import options
 from clearinghouse.access.policies import Action, doc_ids_for, require
 
 from .. import asking, intake, quiet, schedules
-from ..errors import AllBusy, NothingToCrawl
+from ..errors import AllBusy, NothingToCrawl, TooManyAtOnce
 from ..models import Every, Schedule
 from ..preview import rows
 from ..queries.runs import labels_of, runs_crawling
@@ -128,7 +128,13 @@ def _preview(request: HttpRequest, form: LaunchForm) -> HttpResponse:
     if not points:
         form.add_error("what", intake.NO_SUCH_POINT)
         return render(request, "crawler/launch.html", _context(form, scope_of(form)), status=422)
-    row = rows.ask(replace(snapshot, points=points), request.user.get_username(), {})
+    try:
+        row = rows.ask(replace(snapshot, points=points), request.user.get_username(), {})
+    except TooManyAtOnce as refusal:
+        form.add_error("only", str(refusal))
+        answer = render(request, "crawler/launch.html", _context(form, scope_of(form)), status=429)
+        answer.headers["Retry-After"] = str(refusal.seconds)
+        return answer
     return redirect("preview", document.pk, row.pk)
 
 

@@ -16,12 +16,13 @@ from clearinghouse.addresses.values import MAX_LENGTH, Refusal
 from clearinghouse.library.models import Document
 from clearinghouse.search import serving
 
+from ..errors import TimeUsedUp
 from ..explain import DEPENDS, NO, explain, sentence_of
 from ..intake import snapshot_of
 from ..models import OPEN_STATES, Propagation
 from ..queries.ledger import row_of
 from ..queries.whereabouts import Crawl, OnTarget, Whereabouts, alike, documents_around, whereabouts
-from ..values import CRAWLED, UNCHANGED
+from ..values import CRAWLED, UNCHANGED, Snapshot
 from .propagation_board import NAMES
 from .scope import visible_docs
 from .why import sentence_of as decision_on
@@ -69,7 +70,7 @@ def _told(request: HttpRequest, document: Document, url: str, public: str) -> To
     found = whereabouts(document, snapshot, url)
     here = found.targets[public]
     steps = [
-        _settings(request, document, explain(snapshot, url), url),
+        _settings(request, document, snapshot, url),
         *_crawled(request, document, found.crawl),
         *_public(request, document, public),
         *_servers(request, found, public),
@@ -83,8 +84,12 @@ def _told(request: HttpRequest, document: Document, url: str, public: str) -> To
     return Told(document, steps, verdict, there=False)
 
 
-def _settings(request: HttpRequest, document: Document, answer: dict[str, Any], url: str) -> Step:
+def _settings(request: HttpRequest, document: Document, snapshot: Snapshot, url: str) -> Step:
     """What the crawl points and exclude URLs say now."""
+    try:
+        answer = explain(snapshot, url)
+    except TimeUsedUp as late:
+        return Step(OK, f"{late}.")
     test = f"{reverse('crawl-points-test', args=[document.pk])}?{urlencode({'url': url})}"
     label = "Test this address" if may(request.user, Action.TEST, document) else ""
     said = sentence_of(answer)

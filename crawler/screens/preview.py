@@ -13,15 +13,19 @@ from django.views.decorators.http import require_POST, require_safe
 from clearinghouse.access.policies import Action, document_or_404, may
 from clearinghouse.addresses.roots import canonical_root
 from clearinghouse.library.models import Document
+from crawlpoints.checks import Invalid
 from crawlpoints.queries import patterns_of
 from crawlpoints.typed_urls import suggested_url
 
+from ..errors import TooManyAtOnce
 from ..intake import snapshot_of
 from ..models import Preview
 from ..preview import rows
+from ..preview.drafts import with_excludes
 from ..preview.dry_run import FOLDERS, PAGES, SECONDS, folder_of
 from ..values import REASONS, PointSettings, Snapshot
 
+_TOO_MANY = 429
 SENTENCES = {
     "all": "All pages these settings reach were looked at.",
     "pages": f"It ended after {PAGES} pages, as previews do.",
@@ -33,7 +37,10 @@ SENTENCES = {
 @require_safe
 def previews(request: HttpRequest, doc_id: int) -> HttpResponse:
     """The last ones of a document, and a new one."""
-    document = document_or_404(request.user, doc_id, Action.TEST)
+    return _listed(request, document_or_404(request.user, doc_id, Action.TEST))
+
+
+def _listed(request: HttpRequest, document: Document) -> HttpResponse:
     found = list(Preview.objects.filter(doc_id=document.pk).order_by("-pk")[:20])
     points = snapshot_of(document).points
     return render(request, "crawler/previews.html", {"document": document, "rows": found, "points": points})
@@ -49,8 +56,20 @@ def start(request: HttpRequest, doc_id: int) -> HttpResponse:
     if not points:
         messages.info(request, "There is no active crawl point to preview.")
         return redirect("crawl-points", document.pk)
-    row = rows.ask(replace(snapshot, points=points), request.user.get_username(), {})
+    try:
+        row = rows.ask(replace(snapshot, points=points), request.user.get_username(), {})
+    except TooManyAtOnce as refusal:
+        return _refused(request, document, refusal)
     return redirect("preview", document.pk, row.pk)
+
+
+def _refused(request: HttpRequest, document: Document, refusal: TooManyAtOnce) -> HttpResponse:
+    """The list of previews, where the open one can be stopped."""
+    messages.error(request, f"{refusal}.")
+    answer = _listed(request, document)
+    answer.status_code = _TOO_MANY
+    answer.headers["Retry-After"] = str(refusal.seconds)
+    return answer
 
 
 @require_safe
@@ -82,12 +101,19 @@ def again(request: HttpRequest, doc_id: int, preview_id: int) -> HttpResponse:
     snapshot, entries = Snapshot.from_json(row.snapshot), dict(row.entries)
     folder = request.POST.get("exclude", "").strip()[:2000]
     if folder:
-        snapshot = replace(snapshot, excludes=(*snapshot.excludes, folder))
+        try:
+            snapshot = with_excludes(snapshot, [*snapshot.excludes, folder])
+        except Invalid as wrong:
+            messages.error(request, f"{wrong}.")
+            return redirect("preview", document.pk, row.pk)
         if entries:
             entries["excludes"] = f"{str(entries.get('excludes', '')).rstrip()}\n{folder}".lstrip()
     if row.finished_at is None:
         rows.stop(row)  # two of them would ask the site for the same pages at once
-    fresh = rows.ask(snapshot, request.user.get_username(), entries, row.point_id)
+    try:
+        fresh = rows.ask(snapshot, request.user.get_username(), entries, row.point_id)
+    except TooManyAtOnce as refusal:
+        return _refused(request, document, refusal)
     return redirect("preview", document.pk, fresh.pk)
 
 

@@ -15,6 +15,7 @@ from django_htmx.http import HttpResponseClientRedirect
 from clearinghouse.access.policies import Action, document_or_404
 from clearinghouse.library.models import Document
 from clearinghouse.records import StaleRecord
+from crawler.errors import TooManyAtOnce
 from crawler.preview import rows as previews
 
 from .. import services
@@ -22,7 +23,7 @@ from ..checks import Invalid, check_preview, suggested_root
 from ..models import AuthType, CrawlPoint
 from ..queries import deleted_points_of, patterns_of, points_of
 from ..templatetags.ways import panel_url
-from . import conflict, hits, names, panel, repairs, sign_ins, tester, undo
+from . import conflict, hits, names, panel, repairs, sign_ins, tester, undo, waiting
 from .forms import PointForm, excludes_initial, initial_of, opened_lines, starting
 
 TARGET = "dialog"
@@ -71,14 +72,23 @@ def _post(request: HttpRequest, document: Document, point: CrawlPoint | None) ->
         return _save(request, document, point, PointForm(data))
     if wanted == "preview":
         return _preview(request, document, point, data)
-    data, problems = repairs.repaired(data, wanted)
+    data, problems, retry_after = repairs.repaired(data, wanted)
     form = PointForm(data)
-    entries = form.entries()
-    extra = _LOOKS[wanted](document, point, entries, data.get("test", "")) if wanted in _LOOKS else {}
+    extra = _looked(wanted, document, point, form) if wanted in _LOOKS else {}
     for name, problem in problems.items():
         form.add_error(name, problem)
     extra["test"] = data.get("test", "")
-    return _show(request, document, point, form, extra, status=422 if problems else 200)
+    shown = _show(request, document, point, form, extra, status=422 if problems or "fixes" in extra else 200)
+    return waiting.marked(shown, retry_after or max((waiting.seconds_of(one) for one in extra.values()), default=0))
+
+
+def _looked(wanted: str, document: Document, point: CrawlPoint | None, form: PointForm) -> dict[str, Any]:
+    """What the button shows; entries with which nobody may look are refused as Save refuses them."""
+    try:
+        return dict(_LOOKS[wanted](document, point, form.entries(), str(form.data.get("test", ""))))
+    except Invalid as wrong:
+        form.refuse(wrong)
+        return {"fixes": wrong.fixes}
 
 
 @sensitive_variables("data")
@@ -96,7 +106,11 @@ def _preview(request: HttpRequest, document: Document, point: CrawlPoint | None,
     if data.get("password"):
         kept["password_lost"] = "1"
     alone = replace(draft, points=draft.points[:1])
-    row = previews.ask(alone, request.user.get_username(), kept, point.pk if point else None)
+    try:
+        row = previews.ask(alone, request.user.get_username(), kept, point.pk if point else None)
+    except TooManyAtOnce as refusal:
+        form.add_error(None, str(refusal))
+        return waiting.marked(_show(request, document, point, form), refusal.seconds)
     url = reverse("preview", args=[document.pk, row.pk])
     return HttpResponseClientRedirect(url) if _htmx(request) else redirect(url)
 

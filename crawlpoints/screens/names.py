@@ -1,6 +1,7 @@
 """What a host name stands for, asked once before a save: a URL inside a closed network is refused with a reason.
 
-Never the last word: the crawler checks the address it really connects to, at every request.
+Who waits for a name holds a thread of the web server, so it is a look as any other: one a person, few a process, and
+without it nothing is known. Never the last word: the crawler checks the address it really connects to, each time.
 """
 
 import socket
@@ -10,6 +11,8 @@ from concurrent.futures import TimeoutError as TookTooLong
 from clearinghouse.addresses import Address
 from clearinghouse.addresses.networks import address_allowed
 from clearinghouse.addresses.parse import parse
+from crawler.errors import TooManyAtOnce
+from crawler.preview.at_once import one_look
 
 SECONDS = 1.5
 _LOOKING = ThreadPoolExecutor(4, thread_name_prefix="names")
@@ -23,7 +26,11 @@ def is_private(url: str, saved_url: str = "") -> bool:
     address, saved = parse(url.strip()), parse(saved_url)
     if not isinstance(address, Address) or (isinstance(saved, Address) and saved.host == address.host):
         return False
-    found = _addresses(address.host.strip("[]"), address.port)
+    try:
+        with one_look():
+            found = _addresses(address.host.strip("[]"), address.port)
+    except TooManyAtOnce:
+        return False
     return bool(found) and not any(address_allowed(one, address.port) for one in found)
 
 

@@ -24,7 +24,7 @@ from ..checks import Invalid, suggested_root
 from ..models import CrawlPoint
 from ..queries import points_of
 from ..templatetags.ways import back_to_panel
-from . import undo
+from . import undo, waiting
 
 SECONDS = 3.0
 SALT = "crawlpoints.preflight"
@@ -45,7 +45,7 @@ def preflight(request: HttpRequest, doc_id: int, point_id: int) -> HttpResponse:
         context["ask"] = who_can_grant(Action.ADMINISTER)
     fragment = bool(getattr(request, "htmx", None))
     template = "crawlpoints/preflight_part.html" if fragment else "crawlpoints/preflight.html"
-    return render(request, template, context)
+    return waiting.marked(render(request, template, context), seen.retry_after)
 
 
 def cautions_of(point: CrawlPoint, seen: Visit) -> list[Caution]:

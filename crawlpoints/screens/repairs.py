@@ -1,6 +1,6 @@
 """The buttons that repair an entry of the crawl point dialog with one press, and the examples under the root string."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.http import QueryDict
 from django.utils.html import format_html
@@ -14,9 +14,16 @@ from ..typed_urls import suggested_url
 from . import sign_ins
 
 
-def repaired(data: QueryDict, wanted: str) -> tuple[QueryDict, dict[str, str]]:
-    """The entries with one press of a repair button, and what could not be repaired, by field."""
-    data, problems = data.copy(), {}
+class Repaired(NamedTuple):
+    """The entries after a press of a repair button, and what could not be repaired, by field."""
+
+    data: QueryDict
+    problems: dict[str, str]
+    retry_after: int = 0  # seconds, when nobody looked at the sign-in page: too many at once
+
+
+def repaired(data: QueryDict, wanted: str) -> Repaired:
+    data = data.copy()
     if wanted != "sign_in":  # it is tried, and never shown again
         data.pop("password", None)
     url, root, tested = (str(data.get(name, "")).strip() for name in ("url", "root", "test"))
@@ -29,9 +36,10 @@ def repaired(data: QueryDict, wanted: str) -> tuple[QueryDict, dict[str, str]]:
         data["root"] = suggested_root(tested) or root
     elif wanted == "exclude_tested" and tested:
         data["excludes"] = f"{str(data.get('excludes', '')).rstrip()}\n{tested}".lstrip()
-    elif wanted == "detect" and (problem := sign_ins.fill_in(data)):
-        problems["sign_in_url"] = problem
-    return data, problems
+    elif wanted == "detect":
+        page = sign_ins.fill_in(data)
+        return Repaired(data, {"sign_in_url": page.problem} if page.problem else {}, page.retry_after)
+    return Repaired(data, {})
 
 
 def buttons_of(fixes: dict[str, str], action: str, in_dialog: bool) -> dict[str, SafeString]:

@@ -6,20 +6,20 @@ from django.http import QueryDict
 from django.views.decorators.debug import sensitive_variables
 
 from clearinghouse.library.models import Document
-from crawler.preview.detect import detect
+from crawler.preview.detect import SignInPage, detect
 from crawler.preview.drafts import draft_of
 from crawler.preview.sign_in_tries import tried_with
 
 from ..models import CrawlPoint
 
 
-def fill_in(data: QueryDict) -> str:
-    """The names of the form's fields, read from the sign-in page; or why not, for the person."""
+def fill_in(data: QueryDict) -> SignInPage:
+    """The names of the form's fields, read from the sign-in page; its problem says why not, for the person."""
     found = detect(str(data.get("sign_in_url") or data.get("url") or "").strip())
     if not found.problem:
         data["sign_in_url"] = found.url
         data["sign_in_user_field"], data["sign_in_password_field"] = found.user_field, found.password_field
-    return found.problem
+    return found
 
 
 @sensitive_variables("entries")

@@ -2,7 +2,7 @@
 
 import csv
 import io
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -14,15 +14,18 @@ from django.views.decorators.http import require_http_methods
 from clearinghouse.access.policies import Action, document_or_404, may
 from clearinghouse.library.models import Document
 from clearinghouse.spreadsheet import safe_cell
+from crawler.errors import TimeUsedUp
 from crawler.explain import explain
 from crawler.intake import snapshot_of
 from crawler.preview.drafts import draft_of, saved_points, with_draft
 from crawler.preview.visit import Visit, visit
+from crawler.rules_in_time import Deadline
 from crawler.values import Snapshot
 
 from ..checks import comparable_root, exclude_lines, numbered_lines, suggested_root
 from ..models import CrawlPoint
 from ..queries import patterns_of, points_of
+from . import waiting
 from .answers import Names, answer_of
 from .spreadsheet import csv_answer
 
@@ -39,19 +42,21 @@ def tester(request: HttpRequest, doc_id: int) -> HttpResponse:
     snapshot = snapshot_of(document)
     asked = request.POST if request.method == "POST" else request.GET
     lines, cut = _lines(asked.get("url", ""))
-    answers = _answers(document, snapshot, lines, asked)
-    one = answers[0] if len(answers) == 1 else None
+    answers, late = _answers(document, snapshot, lines, asked)
+    one = answers[0] if len(lines) == len(answers) == 1 else None
     seen = None
     if request.method == "POST" and one and asked.get("do") != "test":
         seen = visit(snapshot, saved_points(document), one["url"])
-        one = _answers(document, snapshot, lines, asked, seen)[0]
+        again, late = _answers(document, snapshot, lines, asked, seen)
+        one = again[0] if again else one
     may_edit = may(request.user, Action.EDIT, document)
     context = {
         "document": document,
         "asked": "\n".join(lines),
         "found_on": asked.get("found_on", ""),
         "answer": one,
-        "answers": answers if len(answers) > 1 else [],
+        "answers": answers if len(lines) > 1 else [],
+        "late": late,
         "seen": seen,
         "points": len(snapshot.points),
         "may_edit": may_edit,
@@ -59,7 +64,8 @@ def tester(request: HttpRequest, doc_id: int) -> HttpResponse:
         "folder": suggested_root(one["url"]) if one and may_edit else "",
         "edited": _numbered(document) if one and may_edit else [],
     }
-    return render(request, "crawlpoints/tester.html", context)
+    answer = render(request, "crawlpoints/tester.html", context)
+    return waiting.marked(answer, seen.retry_after if seen else 0)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -67,8 +73,9 @@ def export(request: HttpRequest, doc_id: int) -> HttpResponseBase:
     """The answers of many lines as CSV."""
     document = document_or_404(request.user, doc_id, Action.TEST)
     asked = request.POST if request.method == "POST" else request.GET
-    answers = _answers(document, snapshot_of(document), _lines(asked.get("url", ""))[0], asked)
-    return csv_answer(f"tested-urls-{document.pk}.csv", CSV_HEAD, map(_csv_line, answers))
+    answers, late = _answers(document, snapshot_of(document), _lines(asked.get("url", ""))[0], asked)
+    rows = [_csv_line(one) for one in answers] + ([["", "", "", "", late]] if late else [])
+    return csv_answer(f"tested-urls-{document.pk}.csv", CSV_HEAD, rows)
 
 
 def _csv_line(answer: Mapping[str, Any]) -> list[Any]:
@@ -83,12 +90,27 @@ def _lines(text: str) -> tuple[list[str], bool]:
 
 def _answers(
     document: Document, snapshot: Snapshot, lines: list[str], asked: QueryDict, seen: Visit | None = None
-) -> list[dict[str, Any]]:
+) -> tuple[list[dict[str, Any]], str]:
     found_on, robots = asked.get("found_on", "").strip(), seen.robots if seen else None
     known = document.pk if len(lines) == 1 else None
     places = {pattern: f"exclude URL {place}" for place, pattern in enumerate(patterns_of(document), start=1)}
     names = Names(_points(document), places)
-    return [answer_of(explain(snapshot, line, found_on, robots), line, known, names) for line in lines]
+
+    def answer(line: str, deadline: Deadline) -> dict[str, Any]:
+        return answer_of(explain(snapshot, line, found_on, robots, deadline), line, known, names)
+
+    return _in_time(lines, answer)
+
+
+def _in_time(lines: list[str], answer: Callable[[str, Deadline], dict[str, Any]]) -> tuple[list[dict[str, Any]], str]:
+    """The answers until the time for all of them is used up, and the sentence that says so."""
+    deadline, answers = Deadline(), []
+    try:
+        for line in lines:
+            answers.append(answer(line, deadline))
+    except TimeUsedUp as late:
+        return answers, f"{late}."
+    return answers, ""
 
 
 def _numbered(document: Document) -> list[tuple[int, CrawlPoint]]:
@@ -116,13 +138,19 @@ def answer_for_form(
     context: dict[str, Any] = {"cut": cut, "unticked": not entries.get("active"), "fetch_of_many": False}
     names = _names_of_form(document, snapshot, entries)
     if len(lines) > 1:
-        answers = [answer_of(explain(snapshot, line), line, names=names) for line in lines]
-        return context | {"answers": answers, "answers_csv": _csv(answers), "fetch_of_many": fetch}
+        answers, late = _in_time(
+            lines, lambda line, deadline: answer_of(explain(snapshot, line, deadline=deadline), line, names=names)
+        )
+        more = {"answers": answers, "answers_csv": _csv(answers), "fetch_of_many": fetch, "late": late}
+        return context | more
     line = lines[0] if lines else ""
-    seen = None
-    if fetch and line:
-        seen = visit(snapshot, saved_points(document), explain(snapshot, line)["url"])
-    found = explain(snapshot, line, robots=seen.robots if seen else None)
+    try:
+        seen = None
+        if fetch and line:
+            seen = visit(snapshot, saved_points(document), explain(snapshot, line)["url"])
+        found = explain(snapshot, line, robots=seen.robots if seen else None)
+    except TimeUsedUp as late_one:
+        return context | {"late": f"{late_one}."}
     return context | {"answer": answer_of(found, line, document.pk, names), "seen": seen}
 
 

@@ -127,7 +127,7 @@ def test_a_crawl_is_planned_turned_off_and_deleted(
     assert asks("POST", "schedules/", sent | {"weekdays": []})[1]["fields"] == {
         "weekdays": ["Choose at least one day of the week"]
     }
-    assert asks("POST", "schedules/", {"every": "once", "at": "02:00", "date": "2020-01-01"})[0] == 422
+    assert asks("POST", "schedules/", {"all": True, "every": "once", "at": "02:00", "date": "2020-01-01"})[0] == 422
     assert asks("POST", "schedules/", {"every": "day", "at": "02:00", "project": "none"})[0] == 404
     address = f"schedules/{plan['id']}/"
     assert asks("PATCH", address, {"active": False})[1]["next_at"] is None

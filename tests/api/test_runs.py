@@ -50,10 +50,10 @@ def test_with_the_setting_a_developer_launches_and_controls_what_is_theirs_only(
     options.choose({options.DEVELOPERS_LAUNCH: "yes"})
     asks = program(editor).ask
     assert asks("POST", "runs/", {"documents": [document.pk, other_document.pk]})[0] == 404
-    status, run = asks("POST", "runs/", {})
+    status, run = asks("POST", "runs/", {"all": True})
     assert (status, run["counts"]["documents"]) == (201, 1)
     assert asks("POST", f"runs/{run['id']}/do/pause/")[0] == 200
-    assert asks("POST", "runs/", {"propagate_after": True})[0] == 403
+    assert asks("POST", "runs/", {"all": True, "propagate_after": True})[0] == 403
 
 
 def test_a_run_over_other_documents_too_is_not_a_developers_to_stop(program: Any, editor: Any, run: Run) -> None:

@@ -11,7 +11,7 @@ import subprocess
 import time
 from argparse import Namespace
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import requests
@@ -31,7 +31,6 @@ from tests.bench.crawl import (
     nginx,
     options_of,
     start_of,
-    wait_for_port,
 )
 
 BUDGETS = {1: 1.25, 2: 2.0}  # instances -> p95 loaded by p95 idle
@@ -46,14 +45,28 @@ def web(var: Path) -> Iterator[str]:
     names = environment(var) | {"CLEARINGHOUSE_PORT": str(port)}
     names["PATH"] = f"{Path(PYTHON).parent}:{names.get('PATH', '')}"
     subprocess.run([PYTHON, "manage.py", "collectstatic", "--no-input", "-v", "0"], env=names, cwd=BASE, check=True)
-    line = parse_procfile((BASE / "Procfile").read_text()).processes["web"]
-    server = subprocess.Popen(line, shell=True, env=names, cwd=BASE)
+    lines = parse_procfile((BASE / "Procfile").read_text()).processes
+    servers = [subprocess.Popen(lines[name], shell=True, env=names, cwd=BASE) for name in ("front", "web", "public")]
     try:
-        wait_for_port(port, 60.0)
+        for path in ("/sign-in/", "/search/"):
+            wait_for_page(port, path)
         yield f"http://127.0.0.1:{port}"
     finally:
-        server.terminate()
-        server.wait()
+        for server in servers:
+            server.terminate()
+        for server in servers:
+            server.wait()
+
+
+def wait_for_page(port: int, path: str) -> None:
+    """A port listens before there is anybody to answer."""
+    until = time.monotonic() + 60
+    while time.monotonic() < until:
+        with suppress(requests.ConnectionError):
+            if requests.get(f"http://127.0.0.1:{port}{path}", timeout=30).ok:
+                return
+        time.sleep(0.2)
+    raise TimeoutError(f"no {path} within a minute")
 
 
 def signed_in(address: str, var: Path) -> requests.Session:

@@ -32,8 +32,11 @@ def aged(row: Preview, **ago: float) -> Preview:
     return row
 
 
-def test_a_preview_that_nobody_began_is_rung_again(document: Document, point: CrawlPoint, rung: list[Any]) -> None:
-    lost, fresh, begun, stopped, old = (rows.ask(snapshot_of(document), "editor", {}) for _ in range(5))
+def test_a_preview_that_nobody_began_is_rung_again(
+    document: Document, point: CrawlPoint, rung: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rows, "OF_A_DOCUMENT", 5)
+    lost, fresh, begun, stopped, old = (rows.ask(snapshot_of(document), f"person {n}", {}) for n in range(5))
     for row in (lost, begun, stopped):
         aged(row, seconds=30)
     aged(old, days=1)

@@ -47,10 +47,11 @@ def test_our_containers_may_write_to_one_volume_only_and_gain_no_rights() -> Non
         assert one["volumes"] == ["var:/var/lib/clearinghouse"] and one["tmpfs"] == ["/tmp"], name
 
 
-def test_the_web_container_is_asked_for_its_health_and_believes_only_it_and_the_gateway() -> None:
-    web = compose()["services"]["web"]
-    assert web["healthcheck"]["test"][1:] == [".venv/bin/python", "deploy/healthcheck.py", "/healthz", "/readyz"]
-    assert web["ports"] == ["127.0.0.1:8765:8765"]
+def test_the_front_is_asked_for_the_health_of_both_web_processes_which_believe_only_it_and_the_gateway() -> None:
+    front, web = compose()["services"]["front"], compose()["services"]["web"]
+    asked = ["/healthz", "/readyz", "/sign-in/"]  # the first two are answered by public, the last one by web
+    assert front["healthcheck"]["test"][1:] == [".venv/bin/python", "deploy/healthcheck.py", *asked]
+    assert front["ports"] == ["127.0.0.1:8765:8765"] and "ports" not in web
     network = compose()["networks"]["default"]["ipam"]["config"][0]
     assert web["environment"]["CLEARINGHOUSE_BEHIND_PROXY"] == f"127.0.0.1,{network['gateway']}"
 
@@ -58,7 +59,7 @@ def test_the_web_container_is_asked_for_its_health_and_believes_only_it_and_the_
 def test_no_container_gains_rights_and_every_server_says_how_it_is() -> None:
     for name, one in compose()["services"].items():
         assert one["security_opt"] == ["no-new-privileges:true"], name
-    for name in ("web", "redis", "postgres"):
+    for name in ("front", "redis", "postgres"):
         assert compose()["services"][name]["healthcheck"]["test"][0] == "CMD"
 
 

@@ -57,9 +57,10 @@ def machine() -> Iterator[Sandbox]:
         ready = machine.run("deploy/run", "ready")
         assert ready.returncode == 0, ready.stdout + ready.stderr
         machine.start("deploy/run", "redis")
-        machine.start("deploy/run", "web")
-        until(lambda: not ports.free(machine.port), "the web process listens", 60)
-        until(lambda: healthy(machine, "/search/").returncode == 0, "the web process answers", 60)
+        for name in ("front", "web", "public"):
+            machine.start("deploy/run", name)
+        until(lambda: not ports.free(machine.port), "the front listens", 60)
+        until(lambda: healthy(machine, "/search/", "/sign-in/").returncode == 0, "both web processes answer", 60)
         yield machine
     finally:
         machine.close()
@@ -111,6 +112,7 @@ def test_a_round_of_the_tick(machine: Sandbox) -> None:
         ("worker-control", b"rqworker\0control"),
         ("worker-crawl.2", b"rqworker\0crawl"),
         ("worker-propagate", b"rqworker\0propagate"),
+        ("worker-preview", b"rqworker\0preview"),
         ("tick", b"manage.py\0tick"),
     ],
 )
@@ -134,7 +136,7 @@ def test_a_name_that_is_not_in_the_procfile_is_refused(machine: Sandbox) -> None
 
 def test_the_health_check_tells_a_good_answer_from_a_bad_one(machine: Sandbox) -> None:
     assert healthy(machine, "/search/", "/help/").returncode == 0
-    asked = healthy(machine, "/healthz", "/readyz")  # as compose.yaml asks
+    asked = healthy(machine, "/healthz", "/readyz", "/sign-in/")  # as compose.yaml asks
     assert (asked.returncode, asked.stderr) == (0, "")
     bad = healthy(machine, "/search/", "/search/result/999999/")
     assert (bad.returncode, bad.stderr.strip()) == (1, "/search/result/999999/: 404")

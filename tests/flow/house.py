@@ -5,6 +5,7 @@ Does not: mock anything. Called by: the fixtures of tests/flow and tests/browser
 Every process of a house carries its VAR folder in its environment; that is how leftovers are found.
 """
 
+import http.client
 import json
 import os
 import signal
@@ -16,6 +17,8 @@ from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from typing import Any
+
+from honcho.environ import parse_procfile
 
 from clearinghouse.local import ports
 
@@ -112,12 +115,34 @@ class House:
         """Site, Redis, one worker a queue, the tick; not the web server."""
         self.open_site()
         self.start_redis()
-        for queue in ("control", "crawl", "propagate"):
+        for queue in ("control", "crawl", "propagate", "preview"):
             self.start_worker(queue)
         self.start_manage("tick")
 
+    def start_line(self, *names: str) -> None:
+        """Lines of the Procfile."""
+        lines = parse_procfile((BASE / "Procfile").read_text()).processes
+        for name in names:
+            self.start("sh", "-c", lines[name])
+
+    def start_front(self) -> str:
+        """The port of the house with both web processes behind it; its address."""
+        self.start_line("front", "web", "public")
+        until(lambda: all(self._status(path) == 200 for path in ("/sign-in/", "/search/")), "both answer", 60)
+        return f"http://127.0.0.1:{self.port}"
+
+    def _status(self, path: str) -> int:
+        web = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
+        try:
+            web.request("GET", path, headers={"Host": "localhost"})
+            return web.getresponse().status
+        except OSError:
+            return 0
+        finally:
+            web.close()
+
     def start_web(self) -> str:
-        """The web server as the Procfile starts it; its address."""
+        """A web process alone, without the front; its address."""
         bind = f"127.0.0.1:{self.port}"
         self.start("gunicorn", "clearinghouse.wsgi", "--bind", bind, "--threads", "4", "--no-control-socket")
         until(lambda: not ports.free(self.port), "the web server answers")

@@ -59,9 +59,12 @@ def test_it_starts_everything_refuses_a_second_one_with_the_same_data_and_one_ct
     assert house.run("doctor", "--json").stdout.count('"Reachable') == 1, "the first one is still heard"
     for part in (
         "gunicorn",
+        "clearinghouse.front",
+        "public.sock",
         "rqworker control",
         "rqworker crawl",
         "rqworker propagate",
+        "rqworker preview",
         "tick",
         "local.demo",
         "redis.conf",

@@ -195,7 +195,7 @@ def _left_in_redis(house: House) -> list[str]:
     while True:
         try:
             redis = Redis(unix_socket_path=str(house.folder / "redis.sock"))
-            lengths = {name: redis.llen(f"rq:queue:{name}") for name in ("control", "crawl", "propagate")}
+            lengths = {name: redis.llen(f"rq:queue:{name}") for name in ("control", "crawl", "propagate", "preview")}
         except RedisError as error:
             return [f"Redis: {error}"]
         if not any(lengths.values()):

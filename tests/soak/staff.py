@@ -23,9 +23,12 @@ from tests.soak.people import Figures
 CALM = 20.0  # seconds after a blow in which the web server may refuse
 JOBS = {
     "web": "web worker",
+    "public": "web worker",
+    "front": "front",
     "worker-crawl": "crawler and parsers",
     "worker-propagate": "propagation",
     "worker-control": "control job",
+    "worker-preview": "preview",
 }
 FOR_WORK = 20.0  # seconds to wait for somebody at work who can be struck
 BLOWS = (
@@ -105,9 +108,9 @@ class Staff:
                     self._start(name)
 
     def _answers(self) -> bool:
-        from clearinghouse.local import ports
+        from clearinghouse.local.serve import answers
 
-        return not ports.free(self.house.port)
+        return answers(self.house.port, 2.0)
 
     # -- the hand that strikes -------------------------------------------------------------------------------------
 

@@ -8,6 +8,7 @@ from clearinghouse.addresses import Refusal
 from clearinghouse.addresses.parse import parse
 from clearinghouse.commands import WRONG_USE, Command, Stop, whole
 from clearinghouse.library.models import Document
+from crawler.errors import TimeUsedUp
 from crawler.explain import explain, sentence_of
 from crawler.intake import snapshot_of
 
@@ -29,7 +30,10 @@ class Command(Command):
         if options["found_on"] and isinstance(parse(options["found_on"]), Refusal):
             raise Stop(f"--found-on takes the address of a page; {options['found_on'][:100]!r} is none.", WRONG_USE)
         snapshot = snapshot_of(document)
-        answer = explain(snapshot, options["url"], options["found_on"])
+        try:
+            answer = explain(snapshot, options["url"], options["found_on"])
+        except TimeUsedUp as late:
+            raise Stop(str(late)) from None
         self.say(f"{sentence_of(answer)}: {answer['url']}")
         for line in answer["trace"]:
             self.say(f"  {line['result']:<5} {line['check']:<13} {line['detail']}".rstrip())

@@ -107,7 +107,7 @@ ADDRESSES = (
     }),
     Address("runs/", "api-runs", {
         "GET": Operation(runs.listed, "Runs, newest first", "Run", many=True, query=PAGING | runs.RUNS_QUERY),
-        "POST": Operation(runs.launch, "Launch a crawl of the named documents, of a project, or of all", "Run",
+        "POST": Operation(runs.launch, "Launch a crawl of documents, a project, a view, a crawl point, or all", "Run",
                           body=runs.LAUNCH, status=201),
     }),
     Address(RUN, "api-run", {"GET": Operation(runs.one, "One run with its counts", "Run")}),

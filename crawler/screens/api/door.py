@@ -13,7 +13,7 @@ from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from clearinghouse.records import StaleRecord
 from crawlpoints.checks import Invalid
 
-from ...errors import AllBusy, NothingToCrawl, WrongMoment
+from ...errors import AllBusy, NothingToCrawl, TimeUsedUp, TooManyAtOnce, WrongMoment
 from .contract import Address, Answer, Asked, Operation, Wrong, check, from_query
 
 PER_PAGE = 50
@@ -41,9 +41,7 @@ def _answer(address: Address, request: HttpRequest, keys: dict[str, Any]) -> Htt
         refusal.headers["Allow"] = ", ".join(address.methods)
         return refusal
     if wait := _RATE.wait(request.user.pk):
-        refusal = _refuse(429, "too_many", f"Too many requests; go on in {wait} seconds.")
-        refusal.headers["Retry-After"] = str(wait)
-        return refusal
+        return _too_many(f"Too many requests; go on in {wait} seconds.", wait)
     return _guarded(operation, request, keys)
 
 
@@ -60,6 +58,10 @@ def _guarded(operation: Operation, request: HttpRequest, keys: dict[str, Any]) -
         return _refuse(400, "bad_request", str(refusal))
     except StaleRecord:
         return _refuse(409, "changed", "Somebody else changed this. Read it again and send its new version.")
+    except TimeUsedUp as late:
+        return _refuse(422, "too_long", f"{late}.")
+    except TooManyAtOnce as refusal:
+        return _too_many(f"{refusal}.", refusal.seconds)
     except (WrongMoment, AllBusy, NothingToCrawl) as refusal:
         return _refuse(409, "wrong_moment", str(refusal))
     except Http404 as missing:
@@ -67,6 +69,12 @@ def _guarded(operation: Operation, request: HttpRequest, keys: dict[str, Any]) -
     except PermissionDenied as refused:
         return _refuse(403, "refused", f"You may not do this. {refused}")
     return JsonResponse(answer.body, status=answer.status, safe=False)
+
+
+def _too_many(sentence: str, seconds: int) -> HttpResponse:
+    refusal = _refuse(429, "too_many", sentence)
+    refusal.headers["Retry-After"] = str(seconds)
+    return refusal
 
 
 def _refuse(status: int, code: str, sentence: str, **more: Any) -> JsonResponse:

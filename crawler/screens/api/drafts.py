@@ -13,7 +13,7 @@ from crawlpoints.models import CrawlPoint
 from crawlpoints.queries import patterns_of, points_of
 
 from ...intake import snapshot_of
-from ...preview.drafts import draft_of, with_draft
+from ...preview.drafts import draft_of, with_draft, with_excludes
 from ...values import PointSettings, Snapshot
 from . import shapes
 from .contract import Asked, Schema, choice, number, several, switch, text, thing
@@ -58,7 +58,7 @@ def settings_asked(asked: Asked, document: Document, *, every: bool = False) -> 
         _, draft = drafted(document, body["draft"])
         snapshot = with_draft(document, replace(draft, active=True), excludes)
     more = [body["exclude"].strip()] if body.get("exclude", "").strip() else []
-    return replace(snapshot, excludes=(*excludes, *more))
+    return with_excludes(snapshot, [*excludes, *more])
 
 
 def drafted(document: Document, sent: Mapping[str, Any]) -> tuple[CrawlPoint | None, PointSettings]:

@@ -11,6 +11,7 @@ from crawlpoints.checks import Invalid
 from crawlpoints.models import CrawlPoint
 from crawlpoints.queries import points_of
 
+from ...errors import TooManyAtOnce
 from ...intake import settings_of
 from ...preview.detect import detect as detect_form
 from ...preview.drafts import saved_points
@@ -45,6 +46,7 @@ def fetch(asked: Asked, doc_id: int) -> Answer:
     """As the tester does: every hop is checked as the crawler would; at most ten seconds."""
     document = document_or_404(asked.user, doc_id, Action.TEST)
     seen = visit(settings_asked(asked, document), saved_points(document), asked.body["url"].strip())
+    _not_refused(seen.retry_after, seen.verdict)
     links = [{"url": url, "why": reason} for url, reason in seen.links_out]
     told = {name: value for name, value in seen.to_json().items() if name in SCHEMAS["Visit"]["properties"]}
     return Answer(told | {"links_out": links})
@@ -53,7 +55,9 @@ def fetch(asked: Asked, doc_id: int) -> Answer:
 def detect(asked: Asked, doc_id: int) -> Answer:
     """Reads one page, sends nothing."""
     document_or_404(asked.user, doc_id, Action.EDIT)
-    return Answer(asdict(detect_form(asked.body["url"].strip())))
+    found = detect_form(asked.body["url"].strip())
+    _not_refused(found.retry_after, found.problem)
+    return Answer({name: value for name, value in asdict(found).items() if name != "retry_after"})
 
 
 def try_sign_in(asked: Asked, doc_id: int) -> Answer:
@@ -61,8 +65,15 @@ def try_sign_in(asked: Asked, doc_id: int) -> Answer:
     document = document_or_404(asked.user, doc_id, Action.EDIT)
     point, draft = _point(document, asked.body)
     found = tried_with(document, point, draft, asked.body.get("password", ""))
+    _not_refused(found.retry_after, found.verdict)
     steps = [{"result": result, "text": sentence} for result, sentence in found.steps]
     return Answer({"verdict": found.verdict, "good": found.good, "steps": steps})
+
+
+def _not_refused(seconds: int, sentence: str) -> None:
+    """Nobody looked, because too many would have looked at once."""
+    if seconds:
+        raise TooManyAtOnce(sentence, seconds)
 
 
 def _point(document: Document, body: Any) -> tuple[CrawlPoint | None, PointSettings]:

@@ -82,6 +82,7 @@ def _times(body: Any) -> dict[str, Any]:
 def _what(asked: Asked) -> dict[str, Any]:
     """What of the house is meant; documents are those it means now, a project or a view whatever it holds then."""
     body = asked.body
+    runs.named_or_invalid(body)
     point, view, project = (body.get(name) for name in ("crawl_point", "view", "project"))
     found = {"point_id": point, "only": body.get("only", "")}
     if point or body.get("documents") is not None:

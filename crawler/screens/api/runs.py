@@ -31,7 +31,9 @@ from .door import page_of
 
 _MONTH = 30 * 24 * 3600
 ONLY = (ONLY_FAILED, ONLY_NEW)
+SCOPE = ("documents", "project", "view", "crawl_point", "all")
 LAUNCH = thing(
+    all=switch("Every document you may launch: nothing is launched unless its scope is named"),
     documents=several(number("Key of a document", least=1), 10_000),
     project=text("All documents of this project", 100),
     view=number("Key of one of your saved views: the documents it shows now", least=1),
@@ -115,6 +117,7 @@ def _group(body: Mapping[str, Any]) -> str:
 
 def wanted(asked: Asked) -> list[int] | None:
     """The documents to crawl: of the named ones those this person may launch; None for every document."""
+    named_or_invalid(asked.body)
     rows = documents_for(asked.user, Action.LAUNCH)
     chosen, project = asked.body.get("documents"), asked.body.get("project")
     if point := asked.body.get("crawl_point"):
@@ -132,6 +135,16 @@ def wanted(asked: Asked) -> list[int] | None:
     if missing := set(chosen or ()) - known:
         raise Http404(f"No such document, or not yours to launch: {', '.join(map(str, sorted(missing)[:20]))}")
     return sorted(known if chosen is None else set(chosen))
+
+
+def named_or_invalid(body: Mapping[str, Any]) -> None:
+    """What is to be crawled is said in so many words: an empty body, or one that was lost, never means everything."""
+    named = [name for name in SCOPE if body.get(name) or (name == "documents" and name in body)]
+    if not named:
+        sentence = "Name what is to be crawled: documents, a project, a view, a crawl_point, or all (true)"
+        raise Invalid({"documents": [sentence]})
+    if "all" in named and len(named) > 1:
+        raise Invalid({"all": [f"Leave this away, or {', '.join(name for name in named if name != 'all')}"]})
 
 
 def view_or_404(asked: Asked, view_id: int) -> SavedView:

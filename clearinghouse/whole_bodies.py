@@ -1,0 +1,48 @@
+"""A request whose length nobody said (Transfer-Encoding: chunked), made one with a length: Django reads no other.
+
+Without this its body would count as empty, and what was asked for in it would be lost without a word.
+clearinghouse.front does the same before; this is for who connects to a web process without it. Called by: wsgi.
+"""
+
+import io
+from collections.abc import Callable, Iterable
+from typing import Any
+
+MOST_BYTES = 8_000_000  # as clearinghouse.access.middleware says of every request
+_PIECE = 65_536
+Application = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
+
+
+class WholeBodies:
+    def __init__(self, application: Application) -> None:
+        self._application = application
+
+    def __call__(self, environ: dict[str, Any], start: Callable[..., Any]) -> Iterable[bytes]:
+        if "CONTENT_LENGTH" in environ or not environ.get("HTTP_TRANSFER_ENCODING"):
+            return self._application(environ, start)
+        if not environ.get("wsgi.input_terminated"):  # nobody knows where it ends
+            return _refused(start, "411 Length Required", "Send this with its length (Content-Length).")
+        body = _read(environ["wsgi.input"])
+        if body is None:
+            text = f"This is more than {MOST_BYTES // 1_000_000} MB. Send less at once."
+            return _refused(start, "413 Content Too Large", text)
+        length = {"CONTENT_LENGTH": str(len(body)), "wsgi.input": io.BytesIO(body)}
+        environ = {name: value for name, value in environ.items() if name != "HTTP_TRANSFER_ENCODING"}
+        return self._application(environ | length, start)
+
+
+def _read(stream: Any) -> bytes | None:
+    """All of it; None when it is too much."""
+    found = io.BytesIO()
+    while piece := stream.read(_PIECE):
+        if found.tell() + len(piece) > MOST_BYTES:
+            return None
+        found.write(piece)
+    return found.getvalue()
+
+
+def _refused(start: Callable[..., Any], status: str, sentence: str) -> Iterable[bytes]:
+    body = f"{sentence}\n".encode()
+    start(status, [("Content-Type", "text/plain; charset=utf-8"), ("Content-Length", str(len(body))),
+                   ("Cache-Control", "no-store"), ("Connection", "close")])  # fmt: skip
+    return [body]

@@ -1,0 +1,50 @@
+"""Owns: the rules of a snapshot for an answer that somebody waits for: they stop when its time is used up.
+
+A document may have a thousand exclude URLs, and a page links by the thousand; a crawl has the time, a thread of the
+web server has not. Does not: decide anything else than its rules (policy.judge). Called by: explain, preview.
+"""
+
+import time
+from collections.abc import Callable
+
+from clearinghouse.addresses import Address, Refusal
+
+from .errors import TimeUsedUp
+from .policy.judge import Rules
+from .values import PointSettings, Snapshot
+
+SECONDS = 3.0  # for one answer, however many addresses it is about
+TOO_LONG = (
+    "This takes longer than {seconds:.0f} seconds, so it was given up: ask for fewer addresses, or make the exclude "
+    "URLs of this document shorter"
+)
+
+
+class Deadline:
+    """Until when an answer may take; look() raises TimeUsedUp from then on."""
+
+    def __init__(self, seconds: float = SECONDS) -> None:
+        self._seconds = seconds
+        self._until = time.monotonic() + seconds
+
+    def look(self) -> None:
+        if time.monotonic() > self._until:
+            raise TimeUsedUp(TOO_LONG.format(seconds=self._seconds))
+
+
+class RulesInTime(Rules):
+    """The same verdicts as Rules; `look` is called before each exclude URL is tried, and raises when it is too late."""
+
+    def __init__(self, snapshot: Snapshot, look: Callable[[], None]) -> None:
+        super().__init__(snapshot)
+        self._look = look
+
+    def _late(
+        self, address: Address, owner: PointSettings | None, nofollow: bool, page_nofollow: bool
+    ) -> Refusal | None:
+        for exclude in self.excludes:
+            self._look()
+            if exclude.matches(address.href):
+                return Refusal("excluded", exclude.pattern)
+        self._look()
+        return self._by_nofollow(owner, nofollow, page_nofollow)

@@ -1,0 +1,72 @@
+"""make abuse: what people wait while one reader does his worst by every address he may call, and while others drip.
+
+--seconds N at each address (60), --only WORD addresses with it in their name, --drips N connections (200).
+Prints a table; exit 1 when somebody waits for more than twice as long as in an idle house.
+"""
+
+import argparse
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from tests.flow.house import House
+
+from .drips import BODIES, HEADERS, Drips, readers
+from .measure import READER, Waits, calls_of, measured, prepare, silent_site
+from .people import Worker
+from .reader import Reader
+
+MOST = 2.0
+_MS = "search {:,.0f} ms, sign-in {:,.0f} ms, launch {:,.0f} ms"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m tests.abuse", description=__doc__)
+    parser.add_argument("--seconds", type=float, default=60.0)
+    parser.add_argument("--drips", type=int, default=200)
+    parser.add_argument("--only", default="")
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="abuse-") as folder, silent_site() as silent:
+        house = House(Path(folder) / "var")
+        house.folder.mkdir()
+        try:
+            house.manage("prepare")
+            prepare(house, silent)
+            return abuse(house, silent, given)
+        finally:
+            house.close()
+
+
+def abuse(house: House, silent: str, given: argparse.Namespace) -> int:
+    worker, reader = Worker(house.port, house.folder), Worker(house.port, house.folder, READER)
+    worker.sign_in()
+    reader.sign_in()
+    idle = measured(house, worker, 6)
+    print(f"idle: {_MS.format(*(1000 * one for one in idle))}\n\n| what | search | sign-in | launch | answers |")
+    print("| --- | --- | --- | --- | --- |", flush=True)
+    missed = 0
+    for drip in (HEADERS, BODIES, readers("/static/app.css")):
+        if given.drips and given.only in drip.name:
+            with Drips(house.port, drip, given.drips):
+                missed += row(f"{given.drips} × {drip.name}", measured(house, worker, 6), idle, "")
+    for call in calls_of(house, silent):
+        if given.only in call.name:
+            until = time.monotonic() + given.seconds
+            with Reader(house.port, reader, [call]) as worst:
+                waits = measured(house, worker, 3)
+                time.sleep(max(until - time.monotonic(), 0))
+            told = ", ".join(f"{count} × {status}" for status, count in worst.statuses.most_common(3))
+            missed += row(f"{call.method} {call.name}", waits, idle, told)
+    print(f"\n{missed} beyond {MOST} × of idle")
+    return 1 if missed else 0
+
+
+def row(name: str, waits: Waits, idle: Waits, told: str) -> bool:
+    ratios = waits.beside(idle)
+    print(f"| {name} | {' | '.join(f'{one:.1f} ×' for one in ratios)} | {told} |", flush=True)
+    return max(ratios) > MOST
+
+
+if __name__ == "__main__":
+    sys.exit(main())
