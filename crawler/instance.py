@@ -263,7 +263,7 @@ class Crawl:
                 self.queues[pk].leaving = True
                 continue
             self.queues[pk].exclude(tuple(snapshot["excludes"]))
-            Excursion.objects.filter(pk=pk).update(control="")
+            Excursion.objects.filter(pk=pk, control=EXCLUDE).update(control="")  # not a pause asked for since
 
     def _notice_deactivated(self, queues: Collection[ServedQueue]) -> None:
         ids = {point_id for queue in queues for point_id in queue.points}

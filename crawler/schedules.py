@@ -8,13 +8,10 @@ from collections.abc import Iterable
 from datetime import datetime, time
 from typing import Any
 
-from django.db import transaction
 from django.utils import timezone
 
 from clearinghouse.access.policies import Action, documents_for
 from clearinghouse.access.templatetags.pieces import date_words
-from clearinghouse.audit import services as audit
-from clearinghouse.databases import WEBCRAWL
 from clearinghouse.library.models import Document
 from crawlpoints.models import SavedView
 
@@ -25,6 +22,7 @@ from .narrowing import Choice
 from .policy.timetable import Rule, next_start
 from .policy.timetable import sentence as sentence_of
 from .queries.viewed import documents_in
+from .together import record, together
 from .values import OWN_MAXIMUM
 
 ALL, PROJECT, VIEW, CHOSEN, POINT = "all", "project", "view", "chosen", "point"
@@ -66,6 +64,7 @@ def choice_of(schedule: Schedule) -> Choice:
     return Choice(schedule.only, schedule.point_id if schedule.what == POINT else None)
 
 
+@together()
 def add(schedule: Schedule, now: datetime) -> Schedule:
     """Saves a new one; a repeated one gets its first start."""
     rule = rule_of(schedule)
@@ -76,6 +75,7 @@ def add(schedule: Schedule, now: datetime) -> Schedule:
     return schedule
 
 
+@together()
 def turn(schedule: Schedule, *, on: bool, now: datetime) -> None:
     """Off keeps it for later; on again does not make up for what was missed meanwhile."""
     before = {"active": schedule.active}
@@ -88,6 +88,7 @@ def turn(schedule: Schedule, *, on: bool, now: datetime) -> None:
     _record("change", schedule, sentence, before=before, after={"active": on})
 
 
+@together()
 def remove(schedule: Schedule) -> None:
     _record("delete", schedule, f"Deleted the planned crawl: {_said(schedule)}", before=_kept(schedule))
     schedule.delete()
@@ -112,7 +113,7 @@ def _kept(schedule: Schedule) -> dict[str, Any]:
 
 def _record(action: str, schedule: Schedule, sentence: str, **change: Any) -> None:
     only = schedule.doc_ids[0] if len(schedule.doc_ids) == 1 else None
-    audit.record(action, schedule, sentence, document_id=only, **change)
+    record(action, schedule, sentence, document_id=only, **change)
 
 
 def start_due(now: datetime) -> list[Run]:
@@ -126,7 +127,7 @@ def _start(schedule: Schedule, now: datetime) -> Run | None:
     """In one transaction with moving `next_at` on: a second tick finds it moved, a crash leaves both undone."""
     rule = rule_of(schedule)
     following = next_start(rule, now) if rule else None
-    with transaction.atomic(using=WEBCRAWL):
+    with together():
         mine = Schedule.objects.filter(pk=schedule.pk, active=True, next_at=schedule.next_at)
         if not mine.update(next_at=following, last_at=now):
             return None
@@ -166,7 +167,7 @@ def _launched(schedule: Schedule) -> tuple[Run | None, str]:
 
 def launch(doc_ids: list[int] | None, *, max_pages: int = 0, **options: Any) -> Run:
     """intake.launch, with a maximum of pages for this run: never above a crawl point's own."""
-    with transaction.atomic(using=WEBCRAWL):
+    with together():
         run = intake.launch(doc_ids, **options)
         if max_pages:
             _limit(Excursion.objects.filter(run=run), max_pages)
