@@ -10,6 +10,7 @@ several hosts do no harm: each step looks at rows and is safe to repeat. Called 
 import logging
 import time
 import traceback
+from collections import deque
 from collections.abc import Callable, Iterable
 from functools import partial
 
@@ -21,14 +22,15 @@ from clearinghouse.search.use import services as search_use
 
 from . import clock, endings, message_queue, notices, pruning, quiet, schedules, tick_report
 from .index import counts
-from .instances import Watch, gone
-from .models import OPEN_STATES, Run, State
+from .instances import Watch, end, gone
+from .models import OPEN_STATES, Instance, Run, State
 from .preview import rows as previews
 from .propagation import services, watchdog
 
 SECONDS = 5.0
 MOST_TICKETS = 8
 SEEN_SECONDS = 15.0  # how often it leaves a mark
+HANGS_SECONDS = 60.0  # after which a process that was declared dead is ended, if it still runs
 BURY = "bury the dead"
 
 Part = Callable[[], object]  # what a step does, or does for one of many: one that fails must not stop the next
@@ -44,6 +46,7 @@ class Tick:
         self._failing: dict[str, str] = {}
         self._cleared: set[str] = set()  # steps of which no row says that they fail
         self._seen: float | None = None
+        self._buried: deque[tuple[Instance, float]] = deque()
         self._steps: tuple[tuple[str, Callable[[], Iterable[Part]]], ...] = (
             ("bring the public home", lambda: [watchdog.bring_home, watchdog.follow_beside]),
             (BURY, lambda: [self._bury]),
@@ -120,6 +123,15 @@ class Tick:
             log.warning(
                 "Instance %s (process %s on %s) died: its queues are free", instance.pk, instance.pid, instance.host
             )
+            self._buried.append((instance, time.monotonic()))
+        self._end_buried()
+
+    def _end_buried(self) -> None:
+        """Who hangs ends by itself when it is awake again; after a minute nobody believes that any more."""
+        while self._buried and time.monotonic() - self._buried[0][1] > HANGS_SECONDS:
+            instance, _ = self._buried.popleft()
+            if end(instance):
+                log.warning("Process %s hung since instance %s died: it was ended", instance.pid, instance.pk)
 
     def _look(self) -> None:
         now = time.monotonic()

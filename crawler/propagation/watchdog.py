@@ -11,6 +11,7 @@ from django.db import DatabaseError, connections
 from django.utils import timezone
 
 from clearinghouse.published.models import PublicSwitch
+from crawler import instances
 from crawler.models import Instance, Propagation
 
 from . import hooks, switch
@@ -31,10 +32,11 @@ def bring_home() -> bool:
 
 
 def _forsaken(row: PublicSwitch) -> bool:
-    """Its deadline has passed, its propagation is over, or no living process carries one out (the tick buries)."""
+    """Its deadline has passed, its propagation is over, or no living process carries one out."""
     overdue = row.deadline is None or row.deadline <= timezone.now()
     working = Propagation.objects.filter(id=row.owner or 0, state="working").exists()
-    return overdue or not working or not Instance.objects.filter(kind=KIND, alive=True).exists()
+    claimants = Instance.objects.filter(kind=KIND, alive=True)
+    return overdue or not working or all(map(instances.gone, claimants))
 
 
 def follow_beside() -> threading.Thread | None:

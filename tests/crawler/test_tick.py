@@ -1,7 +1,10 @@
 """The tick is a list of steps: one that fails is told once, counted and shown, and the others go on."""
 
 import logging
+import signal
 import sqlite3
+import subprocess
+import time
 from contextlib import closing
 from datetime import datetime, timedelta
 from typing import Any
@@ -13,10 +16,10 @@ from django.urls import reverse
 from django.utils import timezone
 
 from clearinghouse.library.models import Document
-from crawler import clock, quiet, schedules, tick, tick_report
+from crawler import clock, instances, quiet, schedules, tick, tick_report
 from crawler.doctor import house as parts
 from crawler.doctor.values import WARNING
-from crawler.models import Fault, Run, Schedule
+from crawler.models import Fault, Instance, Run, Schedule
 from crawler.queries import machines
 from crawlpoints import services
 from tests.faults.house import House, with_document
@@ -148,6 +151,26 @@ def test_with_the_development_database_away_the_public_still_comes_home(house: H
 @pytest.fixture
 def house(tmp_path: Any) -> House:
     return with_document(tmp_path / "var", "http://127.0.0.1:1/")
+
+
+@EVERYWHERE
+def test_a_process_that_was_declared_dead_and_still_hangs_a_minute_later_is_ended(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(tick, "HANGS_SECONDS", 0.5)
+    monkeypatch.setattr(instances, "SILENCE_SECONDS", 0.2)
+    with subprocess.Popen(["sleep", "100"]) as hanging:
+        try:
+            row = instances.register(None)
+            Instance.objects.filter(pk=row.pk).update(pid=hanging.pid, pid_started=instances._started(hanging.pid))
+            looks, until = tick.Tick(), time.monotonic() + 20
+            while hanging.poll() is None and time.monotonic() < until:
+                assert looks.round() == []
+                time.sleep(0.1)
+            assert hanging.returncode == -signal.SIGKILL
+            assert not Instance.objects.get(pk=row.pk).alive, "first it was declared dead"
+        finally:
+            hanging.kill()
 
 
 @EVERYWHERE
