@@ -5,6 +5,7 @@ that nobody serves, the tick sends an instance. Each order is done wholly or not
 and may be given again at any time.
 """
 
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from django.utils import timezone
 from clearinghouse import queues
 from clearinghouse.records import acting_as
 
+from . import clock
 from .errors import WrongMoment
 from .models import OPEN_STATES, Event, Excursion, Run, State
 from .speeds import SPEEDS
@@ -35,16 +37,29 @@ class Orders:
     speed: str = "polite"
 
 
-def orders(run_id: int) -> Orders:
+class Elapsed:
+    """How long a run has lasted. From its first look on a process measures by its own clock, which does not jump."""
+
+    def __init__(self) -> None:
+        self._began: float | None = None
+
+    def seconds(self, run: Run) -> float:
+        if run.started_at is None:
+            return 0.0
+        if self._began is None:
+            self._began = time.monotonic() - max(0.0, (clock.moment() - run.started_at).total_seconds())
+        return time.monotonic() - self._began
+
+
+def orders(run_id: int, elapsed: Elapsed) -> Orders:
     """What the run's row says now."""
     run = Run.objects.get(pk=run_id)
     ending = run.control if run.control in {STOP, CANCEL} else ""
-    return Orders(hold=run.control == PAUSE, ending=ending or _limit_reached(run), speed=run.speed)
+    return Orders(hold=run.control == PAUSE, ending=ending or _limit_reached(run, elapsed), speed=run.speed)
 
 
-def _limit_reached(run: Run) -> str:
-    elapsed = (timezone.now() - run.started_at).total_seconds() if run.started_at else 0.0
-    if run.max_seconds and elapsed > run.max_seconds:
+def _limit_reached(run: Run, elapsed: Elapsed) -> str:
+    if run.max_seconds and elapsed.seconds(run) > run.max_seconds:
         return LIMIT
     if run.max_bytes:
         received = Excursion.objects.filter(run=run).aggregate(total=Sum("bytes", default=0))["total"]

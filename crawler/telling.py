@@ -11,12 +11,13 @@ from datetime import datetime, time, timedelta
 
 from django.contrib.auth import get_user_model
 from django.core.mail import EmailMessage, get_connection
-from django.db.models import Q, QuerySet
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from clearinghouse import env
 from clearinghouse.access.templatetags.pieces import plural
 
+from . import clock
 from .models import Delivery
 
 DIGEST_AT = time(7)
@@ -58,7 +59,7 @@ def _digest(now: datetime) -> QuerySet[Delivery]:
 
 
 def _free(rows: QuerySet[Delivery], now: datetime) -> QuerySet[Delivery]:
-    return rows.filter(Q(not_before=None) | Q(not_before__lte=now)).order_by("id")
+    return rows.filter(clock.due(now, CLAIM, TRIES)).order_by("id")
 
 
 def _send(deliveries: list[Delivery], now: datetime, how: str) -> bool:

@@ -7,12 +7,11 @@ from clearinghouse.addresses import Address, Refusal
 from clearinghouse.addresses.parse import parse, resolve
 from clearinghouse.digests import digest_of
 
+from .. import host_rows
 from ..answers import REDIRECTS
 from ..extract.wire import Parsed
 from ..fetch.desk import Fetcher
-from ..host_rows import ROBOTS_KEPT
 from ..hosts import ROBOTS_HOPS
-from ..models import Host
 from ..parsers import Died, Parsers
 from ..policy.robots import Robots
 from ..values import Fetched, Request
@@ -81,6 +80,4 @@ class Line:
 
 
 def _kept(origin: str) -> Robots | None:
-    rows = Host.objects.filter(key=digest_of(origin), robots_at__gt=time.time() - ROBOTS_KEPT, robots_status__gt=0)
-    row = rows.first()
-    return Robots.from_status(row.robots_status, row.robots_text.encode("latin-1", "replace")) if row else None
+    return host_rows.robots(digest_of(origin))

@@ -302,7 +302,9 @@ def due() -> list[int]:
     if step is None or not step.counts.get("down") or newest.finished_at is None:
         return []
     pause = min(_FIRST_RETRY * 2 ** min(step.counts.get("attempts", 1) - 1, 10), _LONGEST_RETRY)
-    return [newest.pk] if timezone.now() >= newest.finished_at + pause and _again(newest) else []
+    now = timezone.now()
+    waits = newest.finished_at <= now < newest.finished_at + pause  # in the future: a clock went back since
+    return [newest.pk] if not waits and _again(newest) else []
 
 
 @together()
