@@ -25,6 +25,7 @@ from rq.serializers import JSONSerializer
 
 from .adoption.checks import unusable_files
 from .databases import DEFAULT, WEBCRAWL
+from .process_state import StoppedFor
 from .queues import TRUSTED, UNREADABLE, TrustedJob
 
 PR_SET_PDEATHSIG = 1
@@ -85,6 +86,7 @@ class OurWorker(Worker):
         if unusable := unusable_files(DEFAULT, WEBCRAWL):
             raise SystemExit(unusable)
         wait_for_redis(options["connection"])
+        self._stopped = StoppedFor()
         super().__init__(queues, **options)
 
     def dequeue_job_and_maintain_ttl(
@@ -130,6 +132,13 @@ class OurWorker(Worker):
             super().check_for_suspension(burst)
         except REFUSING as error:  # it notes that the worker lives
             log.debug("Redis did not take the worker's note: %s", error)
+
+    def maintain_heartbeats(self, job: Job) -> None:
+        """RQ looks in from time to time while a job runs: one that was stopped would be waited for without end."""
+        if self.horse_pid and self._stopped.too_long(self.horse_pid):
+            log.warning("The process %s of job %s is stopped: it is ended, others go on", self.horse_pid, job.id)
+            self.kill_horse(signal.SIGKILL)
+        super().maintain_heartbeats(job)
 
     def _forget(self, queue: Queue, job_id: str) -> None:
         self.connection.lrem(queue.intermediate_queue_key, 0, job_id)

@@ -75,13 +75,21 @@ def _trouble(fetched: Fetched, tries: int) -> Answer:
 
 def _refused(fetched: Fetched, tries: int, now: float) -> Answer:
     status = fetched.status
-    wait = retry_after(fetched.header("retry-after"), now) if status in SLOW_DOWN else 0.0
+    wait = retry_after(fetched.header("retry-after"), _theirs(fetched, now)) if status in SLOW_DOWN else 0.0
     if status in {429, 500, 502, 503, 504} and tries < MAX_TRIES:
         return Answer(RETRY, "http_5xx", str(status), wait=wait or (2.0**tries if status in SLOW_DOWN else 0.0))
     if status == 401:
         refused = fetched.request.credentials is not None
         return Answer(FAILURE, "auth_failed" if refused else "auth_required", fetched.header("www-authenticate")[:100])
     return Answer(FAILURE, "http_4xx" if status < 500 else "http_5xx", str(status))
+
+
+def _theirs(fetched: Fetched, now: float) -> float:
+    """What the site's clock shows: a moment it names is meant by that; ours, where it does not say."""
+    try:
+        return parsedate_to_datetime(fetched.header("date")).timestamp()
+    except (ValueError, TypeError, OverflowError):
+        return now
 
 
 def retry_after(value: str, now: float) -> float:

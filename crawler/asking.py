@@ -5,13 +5,11 @@ Does not: ask who may, crawl. Called by: the request screen, the In Tray, the la
 
 from contextlib import suppress
 
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError
 from django.db.models import QuerySet
 from django.utils import timezone
 
 from clearinghouse.access import options
-from clearinghouse.audit import services as audit
-from clearinghouse.databases import WEBCRAWL
 from clearinghouse.library.models import Document
 from crawlpoints.queries import points_of
 
@@ -19,6 +17,7 @@ from . import intake, schedules
 from .errors import NothingToCrawl, WrongMoment
 from .models import CrawlRequest, Excursion, Run, Schedule, TaskClaim
 from .narrowing import Choice
+from .together import record, together
 
 ASKED_ALREADY = "A crawl of this document was requested already"
 NO_ACTIVE_POINT = "This document has no active crawl point, so there is nothing to crawl"
@@ -39,11 +38,11 @@ def ask(document: Document, by: str, note: str = "", when: str = "") -> CrawlReq
         open_for=document.pk,
     )  # fmt: skip
     try:
-        with transaction.atomic(using=WEBCRAWL):
+        with together():
             request.save()
+            record("request", request, f"Requested a crawl of {document.title}", document_id=document.pk)
     except IntegrityError:
         raise WrongMoment(ASKED_ALREADY) from None
-    audit.record("request", request, f"Requested a crawl of {document.title}", document_id=document.pk)
     return request
 
 
@@ -57,21 +56,21 @@ def waiting_for(doc_id: int) -> CrawlRequest | None:
 
 def launch(request: CrawlRequest, by: str, answer: str = "") -> Run:
     """Launches what was asked for. Raises NothingToCrawl, AllBusy, WrongMoment."""
-    with transaction.atomic(using=WEBCRAWL):
+    with together():
         _close(request, CrawlRequest.State.LAUNCHED, by, answer)
         note = f"Requested by {request.asked_by}" + (f": {request.note}" if request.note else "")
         run = intake.launch([request.doc_id], by=by, speed=options.speed(), origin="button", note=note[:500])
         CrawlRequest.objects.filter(pk=request.pk).update(run_id=run.pk)
-    audit.record("answer", request, f"Launched the requested crawl of {request.title}", document_id=request.doc_id)
+        record("answer", request, f"Launched the requested crawl of {request.title}", document_id=request.doc_id)
     schedules.begin(run, timezone.now())
     return run
 
 
 def decline(request: CrawlRequest, by: str, answer: str = "") -> None:
-    with transaction.atomic(using=WEBCRAWL):
-        _close(request, CrawlRequest.State.DECLINED, by, answer)
     sentence = f"Declined the requested crawl of {request.title}"
-    audit.record("answer", request, sentence, document_id=request.doc_id, after={"answer": answer})
+    with together():
+        _close(request, CrawlRequest.State.DECLINED, by, answer)
+        record("answer", request, sentence, document_id=request.doc_id, after={"answer": answer})
 
 
 def answer_by_launch(run: Run, choice: Choice) -> None:
@@ -94,11 +93,11 @@ def _answer(
     waiting: QuerySet[CrawlRequest], state: CrawlRequest.State, by: str, answer: str = "", run_id: int | None = None
 ) -> None:
     for request in waiting:
-        with suppress(WrongMoment):  # somebody was faster
+        with suppress(WrongMoment), together():  # somebody was faster
             _close(request, state, by, answer)
             CrawlRequest.objects.filter(pk=request.pk).update(run_id=run_id)
             sentence = f"{state.label} the requested crawl of {request.title}"
-            audit.record("answer", request, sentence, document_id=request.doc_id, after={"answer": answer})
+            record("answer", request, sentence, document_id=request.doc_id, after={"answer": answer})
 
 
 def _close(request: CrawlRequest, state: str, by: str, answer: str) -> None:

@@ -1,9 +1,13 @@
 """Owns: what people may ask of a run: pause, resume, stop, cancel, another speed. Called by: screens, commands, API.
 
 An order is a word on the row of the run; instances read it every second. Whoever serves a queue obeys; for queues
-that nobody serves, the tick sends an instance.
+that nobody serves, the tick sends an instance. Each order is done wholly or not at all, its line in the audit included,
+and may be given again at any time.
 """
 
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,12 +15,14 @@ from django.db.models import QuerySet, Sum
 from django.utils import timezone
 
 from clearinghouse import queues
-from clearinghouse.audit import services as audit
 from clearinghouse.records import acting_as
 
+from . import clock
 from .errors import WrongMoment
 from .models import OPEN_STATES, Event, Excursion, Run, State
 from .speeds import SPEEDS
+from .together import record as audit_line
+from .together import together
 
 PAUSE, STOP, CANCEL = "pause", "stop", "cancel"
 EXCLUDE = "exclude"
@@ -31,16 +37,29 @@ class Orders:
     speed: str = "polite"
 
 
-def orders(run_id: int) -> Orders:
+class Elapsed:
+    """How long a run has lasted. From its first look on a process measures by its own clock, which does not jump."""
+
+    def __init__(self) -> None:
+        self._began: float | None = None
+
+    def seconds(self, run: Run) -> float:
+        if run.started_at is None:
+            return 0.0
+        if self._began is None:
+            self._began = time.monotonic() - max(0.0, (clock.moment() - run.started_at).total_seconds())
+        return time.monotonic() - self._began
+
+
+def orders(run_id: int, elapsed: Elapsed) -> Orders:
     """What the run's row says now."""
     run = Run.objects.get(pk=run_id)
     ending = run.control if run.control in {STOP, CANCEL} else ""
-    return Orders(hold=run.control == PAUSE, ending=ending or _limit_reached(run), speed=run.speed)
+    return Orders(hold=run.control == PAUSE, ending=ending or _limit_reached(run, elapsed), speed=run.speed)
 
 
-def _limit_reached(run: Run) -> str:
-    elapsed = (timezone.now() - run.started_at).total_seconds() if run.started_at else 0.0
-    if run.max_seconds and elapsed > run.max_seconds:
+def _limit_reached(run: Run, elapsed: Elapsed) -> str:
+    if run.max_seconds and elapsed.seconds(run) > run.max_seconds:
         return LIMIT
     if run.max_bytes:
         received = Excursion.objects.filter(run=run).aggregate(total=Sum("bytes", default=0))["total"]
@@ -49,11 +68,12 @@ def _limit_reached(run: Run) -> str:
 
 
 def pause(run: Run, by: str) -> None:
-    _order(run, PAUSE, by, "Paused", allowed=("",))
-    Excursion.objects.filter(run=run, state__in=(State.WAITING, State.INTERRUPTED)).update(state=State.PAUSED)
-    Run.objects.filter(pk=run.pk).update(state=State.PAUSED)
+    with _ordered(run, PAUSE, by, "Paused", allowed=("", PAUSE)):
+        Excursion.objects.filter(run=run, state__in=(State.WAITING, State.INTERRUPTED)).update(state=State.PAUSED)
+        Run.objects.filter(pk=run.pk).update(state=State.PAUSED)
 
 
+@together()
 def hold(run: Run, by: str) -> None:
     """Paused by the house: a run that has not begun goes on waiting, for other reasons."""
     pause(run, by)
@@ -61,10 +81,11 @@ def hold(run: Run, by: str) -> None:
 
 
 def resume(run: Run, by: str) -> None:
-    _order(run, "", by, "Resumed", allowed=(PAUSE,))
-    # Documents that were paused one by one stay so.
-    Excursion.objects.filter(run=run, state=State.PAUSED).exclude(control=PAUSE).update(state=State.WAITING)
-    Run.objects.filter(pk=run.pk).update(state=State.RUNNING if run.started_at else State.WAITING)
+    with _ordered(run, "", by, "Resumed", allowed=(PAUSE, "")):
+        # Documents that were paused one by one stay so.
+        Excursion.objects.filter(run=run, state=State.PAUSED).exclude(control=PAUSE).update(state=State.WAITING)
+        paused = Run.objects.filter(pk=run.pk, state=State.PAUSED)
+        paused.update(state=State.RUNNING if run.started_at else State.WAITING)
     call_for_help(run)
 
 
@@ -79,30 +100,36 @@ def cancel(run: Run, by: str) -> None:
 
 
 def _end(run: Run, order: str, by: str, sentence: str) -> None:
-    _order(run, order, by, sentence, allowed=("", PAUSE, STOP))
-    Excursion.objects.filter(run=run, state=State.PAUSED).update(state=State.WAITING, control="")
-    Run.objects.filter(pk=run.pk).update(state=State.STOPPING)
+    with _ordered(run, order, by, sentence, allowed=("", PAUSE, STOP, order)):
+        Excursion.objects.filter(run=run, state=State.PAUSED).update(state=State.WAITING, control="")
+        Run.objects.filter(pk=run.pk).update(state=State.STOPPING)
     call_for_help(run)
 
 
 def pause_document(run: Run, doc_id: int, by: str) -> None:
     """Only this document of the run rests; whoever serves it obeys within two seconds."""
-    mine = _document(run, doc_id)
-    if not mine.filter(control="").update(control=PAUSE):
-        raise WrongMoment("This document was asked something else already; try again in a few seconds")
-    mine.filter(state__in=(State.WAITING, State.INTERRUPTED)).update(state=State.PAUSED)
-    note(run.pk, PAUSE, f"{mine[0].title}: paused by {by}", doc_id)
-    record(run, PAUSE, f"Paused {mine[0].title} in run {run.pk}", by, doc_id=doc_id)
+    with together():
+        mine = _document(run, doc_id)
+        # Exclude URLs that were just applied stand in its snapshot: whoever goes on with it meets them.
+        changed = mine.exclude(control=PAUSE).update(control=PAUSE)
+        mine.filter(state__in=(State.WAITING, State.INTERRUPTED)).update(state=State.PAUSED)
+        if changed:
+            note(run.pk, PAUSE, f"{mine[0].title}: paused by {by}", doc_id)
+        record(run, PAUSE, f"Paused {mine[0].title} in run {run.pk}", by, doc_id=doc_id)
 
 
 def resume_document(run: Run, doc_id: int, by: str) -> None:
-    mine = _document(run, doc_id)
-    if not mine.filter(control=PAUSE).update(control=""):
-        raise WrongMoment("This document is not paused by itself; resume the run")
-    note(run.pk, "resume", f"{mine[0].title}: resumed by {by}", doc_id)
-    record(run, "resume", f"Resumed {mine[0].title} in run {run.pk}", by, doc_id=doc_id)
+    with together():
+        mine = _document(run, doc_id)
+        changed = mine.filter(control=PAUSE).update(control="")
+        if not changed and run.control == PAUSE:
+            raise WrongMoment("This document is not paused by itself; resume the run")
+        if run.control != PAUSE:
+            mine.filter(state=State.PAUSED).update(state=State.WAITING)
+        if changed:
+            note(run.pk, "resume", f"{mine[0].title}: resumed by {by}", doc_id)
+        record(run, "resume", f"Resumed {mine[0].title} in run {run.pk}", by, doc_id=doc_id)
     if run.control != PAUSE:
-        mine.filter(state=State.PAUSED).update(state=State.WAITING)
         call_for_help(run)
 
 
@@ -116,46 +143,54 @@ def _document(run: Run, doc_id: int) -> QuerySet[Excursion]:
 
 def apply_excludes(run: Run, doc_id: int, patterns: list[str], by: str) -> None:
     """The document's exclude URLs as they are now count for the running crawl; it obeys within two seconds."""
-    _still_open(run)
-    excursion = Excursion.objects.filter(run=run, doc_id=doc_id, unfinished=True).first()
-    if excursion is None:
-        raise WrongMoment(f"Run {run.pk} is not crawling this document any more")
-    before = list(excursion.snapshot.get("excludes", ()))
-    # Marked, because whoever serves the queue next must judge by them what was queued before.
-    excursion.snapshot = excursion.snapshot | {"excludes": patterns, "applied": True}
-    excursion.control = excursion.control or EXCLUDE  # a paused document meets them when it goes on
-    excursion.save(update_fields=["snapshot", "control"])
-    note(run.pk, "exclude", f"{len(patterns)} exclude URLs applied by {by}", doc_id)
-    change = {"before": {"excludes": before}, "after": {"excludes": patterns}}
-    record(run, "exclude", f"Applied the exclude URLs to run {run.pk}", by, doc_id=doc_id, change=change)
+    with together():
+        _still_open(run)
+        mine = Excursion.objects.filter(run=run, doc_id=doc_id, unfinished=True)
+        excursion = mine.first()
+        if excursion is None:
+            raise WrongMoment(f"Run {run.pk} is not crawling this document any more")
+        before = list(excursion.snapshot.get("excludes", ()))
+        # Marked, because whoever serves the queue next must judge by them what was queued before.
+        mine.update(snapshot=excursion.snapshot | {"excludes": patterns, "applied": True})
+        mine.filter(control="").update(control=EXCLUDE)  # a paused document meets them when it goes on
+        note(run.pk, "exclude", f"{len(patterns)} exclude URLs applied by {by}", doc_id)
+        change = {"before": {"excludes": before}, "after": {"excludes": patterns}}
+        record(run, "exclude", f"Applied the exclude URLs to run {run.pk}", by, doc_id=doc_id, change=change)
 
 
 def set_label(run: Run, label: str, by: str) -> None:
     """The word by which people find a run again; empty takes it off. Also of a run that has ended."""
     label = " ".join(label.split())[:LABEL]
     change = {"before": {"label": run.label}, "after": {"label": label}}
-    Run.objects.filter(pk=run.pk).update(label=label)
     sentence = f"Run {run.pk} is labelled {label}" if label else f"Took the label off run {run.pk}"
-    note(run.pk, "label", f"Label {label} set by {by}" if label else f"Label taken off by {by}")
-    record(run, "label", sentence, by, change=change)
+    with together():
+        Run.objects.filter(pk=run.pk).update(label=label)
+        note(run.pk, "label", f"Label {label} set by {by}" if label else f"Label taken off by {by}")
+        record(run, "label", sentence, by, change=change)
 
 
 def set_speed(run: Run, speed: str, by: str) -> None:
     if speed not in SPEEDS:
         raise WrongMoment(f"{speed!r} is not a speed; use {', '.join(SPEEDS)}")
-    _still_open(run)
-    change = {"before": {"speed": run.speed}, "after": {"speed": speed}}
-    Run.objects.filter(pk=run.pk).update(speed=speed)
-    note(run.pk, "speed", f"Speed set to {speed} by {by}")
-    record(run, "speed", f"Set the speed of run {run.pk} to {speed}", by, change=change)
+    with together():
+        _still_open(run)
+        change = {"before": {"speed": run.speed}, "after": {"speed": speed}}
+        Run.objects.filter(pk=run.pk).update(speed=speed)
+        note(run.pk, "speed", f"Speed set to {speed} by {by}")
+        record(run, "speed", f"Set the speed of run {run.pk} to {speed}", by, change=change)
 
 
-def _order(run: Run, order: str, by: str, sentence: str, allowed: tuple[str, ...]) -> None:
-    _still_open(run)
-    if Run.objects.filter(pk=run.pk, control__in=allowed).update(control=order) != 1:
-        raise WrongMoment(f"Run {run.pk} was asked something else already; look at its page")
-    note(run.pk, order or "resume", f"{sentence} by {by}" if ";" not in sentence else f"{sentence} ({by})")
-    record(run, order or "resume", f"Run {run.pk}: {sentence.lower()}", by)
+@contextmanager
+def _ordered(run: Run, order: str, by: str, sentence: str, allowed: tuple[str, ...]) -> Iterator[None]:
+    """The order, what follows from it, and its lines: all or nothing. Given again, it completes what is not so yet."""
+    with together():
+        _still_open(run)
+        if Run.objects.filter(pk=run.pk, control__in=allowed).update(control=order) != 1:
+            raise WrongMoment(f"Run {run.pk} was asked something else already; look at its page")
+        yield
+        if run.control != order:
+            note(run.pk, order or "resume", f"{sentence} by {by}" if ";" not in sentence else f"{sentence} ({by})")
+        record(run, order or "resume", f"Run {run.pk}: {sentence.lower()}", by)
 
 
 def _still_open(run: Run) -> None:
@@ -177,7 +212,7 @@ def record(
         doc_ids = Excursion.objects.filter(run=run).values_list("doc_id", flat=True)[:2]
         doc_id = doc_ids[0] if len(doc_ids) == 1 else None
     with acting_as(by):
-        audit.record(action, run, sentence, document_id=doc_id, **(change or {}))
+        audit_line(action, run, sentence, document_id=doc_id, **(change or {}))
 
 
 def call_for_help(run: Run) -> None:

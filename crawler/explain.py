@@ -4,7 +4,6 @@ The checks are the crawler's own functions, so the answer cannot differ from wha
 Called by: the command explain, the tester, every Why?.
 """
 
-import time
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -13,12 +12,10 @@ from clearinghouse.addresses.networks import address_allowed
 from clearinghouse.addresses.parse import parse
 from clearinghouse.digests import digest_of
 
-from . import extract
+from . import extract, host_rows
 from .depths import depths_of
-from .host_rows import ROBOTS_KEPT
-from .models import Excursion, Host, LedgerEntry, PageVersion
+from .models import Excursion, LedgerEntry, PageVersion
 from .policy.judge import CHECK_ORDER, Judged, Rules, TraceLine, too_deep
-from .policy.robots import Robots
 from .rules_in_time import Deadline, RulesInTime
 from .values import REASONS, PointSettings, Snapshot
 
@@ -187,9 +184,7 @@ def _robots(rules: Rules, judged: Judged) -> Verdict | None:
     owner = _owner(rules, judged)
     if judged.address is None or owner is None or owner.ignore_robots:
         return None
-    rows = Host.objects.filter(key=digest_of(judged.address.origin), robots_at__gt=time.time() - ROBOTS_KEPT)
-    row = rows.first()
-    robots = Robots.from_status(row.robots_status, row.robots_text.encode("latin-1", "replace")) if row else None
+    robots = host_rows.robots(digest_of(judged.address.origin))
     return robots.allowed(judged.url) if robots else None
 
 

@@ -1,4 +1,5 @@
-"""Owns: faults of ours that are logged, kept as rows that administrators read in the error log. The only writer.
+"""Owns: faults of ours that are logged, kept as rows that administrators read in the error log. The only writer,
+but for the steps of the tick that fail now (tick_report).
 
 Bounded: a fault that comes again is counted, and only the newest kinds are kept. Never raises, and keeps no password:
 tracebacks have names and lines of code, addresses lose what stands before their @. Does not: decide what is a fault.

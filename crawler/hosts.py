@@ -16,7 +16,7 @@ from . import host_rows
 from .host_rows import Note, Trouble
 from .instances import BEAT_SECONDS
 from .models import Instance
-from .pace import Pace, Want
+from .pace import NEVER, Pace, Want
 from .policy.robots import Robots
 from .policy.robots_text import decode
 from .speeds import SPEEDS
@@ -39,12 +39,12 @@ class Desk:
     key: bytes
     flying: int = 0
     landed: int = 0  # since the last reservation
-    landed_at: float = 0.0  # seconds since 1970
+    landed_at: float = -NEVER  # this clock and those below: this process's monotonic one
     slots: deque[float] = field(default_factory=deque)
     queue: deque[Callable[[], None]] = field(default_factory=deque)  # requests that go before the next page
     shared: int = 1  # instances that serve it
     used: bool = True  # since the last beat
-    next_at: float = 0.0  # this process's monotonic clock
+    next_at: float = 0.0
     failures: int = 0
     down_since: float = 0.0
     told: bool = False  # its row says that it does not answer
@@ -53,7 +53,7 @@ class Desk:
     robots_hops: int = 0
     robots: Robots | None = None
     unchecked: bool = False  # its robots.txt was asked for whatever its certificate
-    wait_until: float = 0.0  # seconds since 1970; asked for by the site
+    wait_until: float = 0.0  # asked for by the site
     fresh_robots: tuple[int, bytes] | None = field(default=None, repr=False)  # not saved yet
 
 
@@ -106,7 +106,7 @@ class Hosts:
         if not self._by_slots(desk):
             return desk.flying < max(1, SPEEDS[self.speed][1] // desk.shared)
         if desk.slots:
-            return desk.slots[0] <= time.time()
+            return desk.slots[0] <= now
         self._wanting.add(desk)
         return False
 
@@ -128,7 +128,9 @@ class Hosts:
 
     def _want(self, desk: Desk, limit: int | None = None) -> Want:
         limit = SPEEDS[self.speed][1] if limit is None else limit
-        return Want(desk.key, desk.origin, self.pause(desk) or NO_PAUSE, limit, desk.landed, desk.landed_at)
+        longest = max(pause for pause, _ in SPEEDS.values())
+        landed_ago, pause = time.monotonic() - desk.landed_at, self.pause(desk) or NO_PAUSE
+        return Want(desk.key, desk.origin, pause, limit, desk.landed, landed_ago, longest)
 
     def departed(self, desk: Desk) -> None:
         desk.flying += 1
@@ -139,7 +141,7 @@ class Hosts:
     def landed(self, desk: Desk) -> None:
         desk.flying -= 1
         desk.landed += 1
-        desk.landed_at = time.time()
+        desk.landed_at = time.monotonic()
 
     # -- requests that are not the first of their page (fetch/turns.py) ----------------------------------------
 
@@ -190,7 +192,7 @@ class Hosts:
             self._listen()
 
     def _drop_stale_slots(self) -> None:
-        now = time.time()
+        now = time.monotonic()
         for desk in self._desks.values():
             if desk.slots and now - desk.slots[0] > STALE_SLOT:
                 desk.landed += len(desk.slots)
@@ -212,18 +214,19 @@ class Hosts:
             if desk.key in troubles:
                 self._hear(desk, troubles[desk.key])
             elif desk.told:  # it answered somebody, or the next probe is due
-                desk.next_at = min(desk.next_at, _monotonic(desk.wait_until))
+                desk.next_at = min(desk.next_at, desk.wait_until)
 
     def _hear(self, desk: Desk, trouble: Trouble) -> None:
-        desk.next_at = max(desk.next_at, _monotonic(trouble.wait_until))
-        if not trouble.failing_since:
-            desk.wait_until = max(desk.wait_until, trouble.wait_until)
+        now = time.monotonic()
+        desk.next_at = max(desk.next_at, now + trouble.wait)
+        if not trouble.failing_for:
+            desk.wait_until = max(desk.wait_until, now + trouble.wait)
             return
         desk.told = True
-        if trouble.wait_until < time.time() - LONGEST_PROBE:  # nobody has looked for long
+        if trouble.wait < -LONGEST_PROBE:  # nobody has looked for long
             self._learned[desk] = None
         elif not desk.down_since:
-            desk.down_since, desk.trouble = _monotonic(trouble.failing_since), trouble.reason
+            desk.down_since, desk.trouble = now - trouble.failing_for, trouble.reason
             desk.failures = max(desk.failures, BREAKER - 1)  # one failure of our own, and we know it too
 
     def leave(self) -> None:
@@ -234,7 +237,7 @@ class Hosts:
     def leave_alone(self, desk: Desk, seconds: float) -> None:
         """The site asked for it: all instances wait, also after a restart."""
         desk.next_at = max(desk.next_at, time.monotonic() + seconds)
-        desk.wait_until = max(desk.wait_until, time.time() + seconds)
+        desk.wait_until = max(desk.wait_until, time.monotonic() + seconds)
         self._learned[desk] = None
 
     def answered(self, desk: Desk) -> None:
@@ -242,7 +245,7 @@ class Hosts:
             return
         if desk.told or desk.down_since:
             self._learned[desk] = None
-            desk.next_at = _monotonic(desk.wait_until)
+            desk.next_at = desk.wait_until
         desk.failures, desk.down_since = 0, 0.0
 
     def silent(self, desk: Desk, reason: str) -> None:
@@ -295,20 +298,13 @@ class Hosts:
 
     def _note(self, desk: Desk) -> Note:
         robots, desk.fresh_robots = desk.fresh_robots, None
+        now = time.monotonic()
+        asked = max(desk.wait_until - now, 0.0)
         if desk.down_since:
             desk.told = True
-            probe_at = time.time() if self.given_up(desk) else _wall_clock(desk.next_at)
-            since = _wall_clock(desk.down_since), desk.trouble
-            return Note(desk.key, max(desk.wait_until, probe_at), since, robots)
+            probe = 0.0 if self.given_up(desk) else desk.next_at - now
+            silence = max(now - desk.down_since, 0.001), desk.trouble
+            return Note(desk.key, max(asked, probe, 0.001), silence, robots)
         answers_again = (0.0, "") if desk.told else None
         desk.told = False
-        return Note(desk.key, desk.wait_until, answers_again, robots)
-
-
-def _monotonic(moment: float) -> float:
-    """Seconds since 1970, as this process's own clock shows them."""
-    return time.monotonic() + moment - time.time()
-
-
-def _wall_clock(moment: float) -> float:
-    return time.time() + moment - time.monotonic()
+        return Note(desk.key, asked, answers_again, robots)

@@ -3,9 +3,7 @@
 Idempotent: started twice, or again after a kill, it opens each queue once. Called by: jobs.initialize, crawl.
 """
 
-from django.utils import timezone
-
-from . import control, sql
+from . import clock, control, sql
 from .message_queue import open_queues
 from .models import Excursion, Run, State
 
@@ -19,7 +17,7 @@ def initialize(run: Run) -> None:
     closed = Excursion.objects.filter(run=run, unfinished=True, found=0).order_by("id")
     for part in sql.chunks(list(closed.values_list("id", flat=True)), OPENED_AT_ONCE):
         open_queues(part)
-    changed = Run.objects.filter(pk=run.pk, initialized=False).update(initialized=True, started_at=timezone.now())
+    changed = Run.objects.filter(pk=run.pk, initialized=False).update(initialized=True, started_at=clock.moment())
     Run.objects.filter(pk=run.pk, state=State.WAITING).exclude(control=control.PAUSE).update(state=State.RUNNING)
     run.refresh_from_db()
     if changed:

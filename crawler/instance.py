@@ -15,7 +15,7 @@ from clearinghouse.library.models import Document
 from crawlpoints.models import CrawlPoint
 
 from . import crashes, deaths, endings, instances, message_queue, results, surroundings
-from .control import CANCEL, EXCLUDE, PAUSE, Orders, note, orders
+from .control import CANCEL, EXCLUDE, PAUSE, Elapsed, Orders, note, orders
 from .errors import CrawlerError, Fenced
 from .models import Event, Excursion, Instance, Run, State
 from .policy.frontier import REMEMBERED
@@ -59,7 +59,7 @@ class Crawl:
         self.endings: dict[int, tuple[ServedQueue | None, Iterator[None]]] = {}
         self.reader = Reader(self.row.pk)
         self.traffic = self._traffic()
-        self.orders = Orders()
+        self.orders, self._elapsed = Orders(), Elapsed()
         self.watch = instances.Watch()
         self.stopping = False
         now = time.monotonic()
@@ -210,7 +210,7 @@ class Crawl:
     def _look(self, now: float) -> None:
         """Orders for the run, and rivals that died."""
         self._looked = now
-        self.orders = orders(self.run.pk)
+        self.orders = orders(self.run.pk, self._elapsed)
         self._look_around()
         instances.tell(self.row, self.traffic.fetching())
         self.traffic.hosts.speed = self.orders.speed
@@ -263,7 +263,7 @@ class Crawl:
                 self.queues[pk].leaving = True
                 continue
             self.queues[pk].exclude(tuple(snapshot["excludes"]))
-            Excursion.objects.filter(pk=pk).update(control="")
+            Excursion.objects.filter(pk=pk, control=EXCLUDE).update(control="")  # not a pause asked for since
 
     def _notice_deactivated(self, queues: Collection[ServedQueue]) -> None:
         ids = {point_id for queue in queues for point_id in queue.points}

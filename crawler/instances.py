@@ -125,6 +125,17 @@ def end_stopped(own_id: int | None = None) -> list[Instance]:
     return ended
 
 
+def end(instance: Instance) -> bool:
+    """Kill the process of an instance that was declared dead and still runs on this host: it may write nothing more,
+    and whoever waits for its end would wait for ever. False when it is gone, or another host's."""
+    if not _ran_here(instance) or gone(instance):
+        return False
+    with suppress(ProcessLookupError, PermissionError):
+        os.kill(instance.pid, signal.SIGKILL)
+        return True
+    return False
+
+
 class Watch:
     """One process's memory of the beats of the others."""
 

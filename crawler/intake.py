@@ -21,6 +21,7 @@ from .errors import AllBusy, NothingToCrawl
 from .models import Excursion, Instance, Run
 from .narrowing import Choice, Chosen, narrowed, said
 from .speeds import SPEEDS
+from .together import together
 from .values import PointSettings, Snapshot
 
 EVERYTHING = Choice()
@@ -76,16 +77,20 @@ def launch(
     documents = Document.objects.select_related("sheet__project").in_bulk(chosen)
     while True:
         try:
-            run = _created(chosen, documents, by=by, speed=speed, driver=driver, **options)
-            break
+            with together():
+                run = _created(chosen, documents, by=by, speed=speed, driver=driver, **options)
+                _record(run, by)
+            return run
         except IntegrityError:  # PostgreSQL: somebody launched these documents at the same moment
             if not _busy(list(chosen)):
                 raise
-    count = len(chosen) - len(run.left_out)
+
+
+def _record(run: Run, by: str) -> None:
+    count = run.excursions.count()
     names = ("speed", "origin", "note", "label", "ignore_robots", "propagate_after", "max_seconds", "max_bytes")
     after = {"documents": count} | {name: getattr(run, name) for name in names}
     record(run, "launch", f"Launched run {run.pk} over {count} documents", by, change={"after": after})
-    return run
 
 
 NO_SUCH_POINT = "This crawl point is not active. Activate it, or choose another."

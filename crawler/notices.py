@@ -19,7 +19,6 @@ from clearinghouse.access.models import Role
 from clearinghouse.access.policies import Action, may
 from clearinghouse.addresses import Refusal
 from clearinghouse.addresses.parse import parse
-from clearinghouse.audit import services as audit
 from clearinghouse.databases import WEBCRAWL
 from clearinghouse.library.models import Assignment, Document, Project, Sheet
 
@@ -27,6 +26,7 @@ from . import events, telling, webhooks
 from .events import EVENTS, Happened
 from .models import Delivery, Excursion, Mark, Notice, Webhook, WebhookCall, Wish
 from .queries.findings import undiagnosed
+from .together import record, together
 
 __all__ = ["EVENTS", "set_webhook", "usual", "wish", "wishes_of", "write_due"]
 
@@ -148,6 +148,7 @@ def wish(person: int, chosen: dict[str, str]) -> None:
 # -- webhooks ---------------------------------------------------------------------------------------------------
 
 
+@together()
 def set_webhook(project: Project, url: str, by: str) -> str:
     """Saves where a project's events are sent (nowhere, without an address); returns what is wrong with it."""
     before = Webhook.objects.filter(project_id=project.pk).values_list("url", flat=True).first() or ""
@@ -163,5 +164,5 @@ def set_webhook(project: Project, url: str, by: str) -> str:
     else:
         Webhook.objects.filter(project_id=project.pk).delete()
     sentence = f"Set the webhook of {project.name}" if url else f"Removed the webhook of {project.name}"
-    audit.record("change", project, sentence, before={"webhook": before}, after={"webhook": url})
+    record("change", project, sentence, before={"webhook": before}, after={"webhook": url})
     return ""

@@ -6,7 +6,6 @@ are fewer than instances, slots are taken in turns that go round every second.
 Does not: decide how fast (hosts does). Called by: hosts.
 """
 
-import time
 import zlib
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping
@@ -16,9 +15,13 @@ from django.db import connections, transaction
 
 from clearinghouse.databases import WEBCRAWL
 
+from . import clock
+from .host_rows import mend, waiting
 from .models import Host, HostService, Instance
+from .policy.robots import Robots
 from .sql import Batch, chunks
 
+NEVER = 1e9
 AHEAD_SECONDS = 1.0  # a slot further away is not taken yet: somebody else may need the site first
 
 
@@ -29,7 +32,8 @@ class Want:
     pause: float
     limit: int  # connections; 0: no more is wanted, only what landed is given back
     landed: int  # requests that ended, and slots that were not used, since the last look
-    landed_at: float = 0.0  # when the last of them ended
+    landed_ago: float = NEVER  # seconds since the last of them ended
+    longest: float = 0.0  # the longest pause anybody may keep there
 
 
 class Pace:
@@ -38,13 +42,17 @@ class Pace:
         self._serving: set[bytes] = set()  # sites for which there is a row of ours
 
     def reserve(self, wants: Collection[Want]) -> dict[bytes, list[float]]:
-        """Slots (seconds since 1970) for these sites; none while others hold all the connections."""
+        """Slots (by this process's monotonic clock) for these sites; none while others hold all the connections."""
         granted: dict[bytes, list[float]] = {}
         with transaction.atomic(using=WEBCRAWL):
             hosts = self._hosts(wants)
             flying = self._flying(list(hosts))
+            now = clock.seconds()  # the rows are ours now, and it is the same clock for whoever has them next
+            if any(host.noted_at > now for host in hosts.values()):
+                mend(now)
             for want in wants:
-                granted[want.key] = self._grant(want, hosts[want.key], flying[want.key])
+                slots = self._grant(want, hosts[want.key], flying[want.key], now)
+                granted[want.key] = [clock.monotonic(slot) for slot in slots]
         self._serving.update(hosts)
         self._serving -= {want.key for want in wants if not want.limit}
         return granted
@@ -79,18 +87,20 @@ class Pace:
         HostService.objects.filter(instance_id=self._instance_id).delete()
         self._serving.clear()
 
-    def _grant(self, want: Want, host: Host, flying: dict[int, int]) -> list[float]:
+    def _grant(self, want: Want, host: Host, flying: dict[int, int], now: float) -> list[float]:
         held = flying.get(self._instance_id, 0)
         mine = max(held - want.landed, 0)
         others = sum(flying.values()) - held
-        base = max(time.time(), host.next_at, host.wait_until)
+        reserved = believed(want, host, now)
+        free = max(now, reserved)
         if want.limit <= 1:  # one at a time: the pause begins when the answer has come
-            base = max(base, want.landed_at + want.pause)
+            free = max(free, now - want.landed_ago + want.pause)
+        base = max(free, now + waiting(host, now))
         most = min(want.limit - mine - others, max(1, int(1 / want.pause)))
-        possible = base <= time.time() + AHEAD_SECONDS and has_turn(flying, self._instance_id, want.limit, int(base))
+        possible = base <= now + AHEAD_SECONDS and has_turn(flying, self._instance_id, want.limit, int(base))
         count = max(most, 0) if possible else 0
-        if count or (want.landed and base > host.next_at):
-            Host.objects.filter(key=want.key).update(next_at=base + count * want.pause)
+        if count or (want.landed and free > host.next_at) or reserved < host.next_at:
+            Host.objects.filter(key=want.key).update(next_at=base + count * want.pause if count else free)
         ours = HostService.objects.filter(host_id=want.key, instance_id=self._instance_id)
         if not want.limit:
             ours.delete()
@@ -128,12 +138,23 @@ class Pace:
             self.leave()  # rows of before this instance forgot everything, because the database was away
         keys, batch = sorted(sites), Batch()
         name = connections[WEBCRAWL].ops.quote_name("key")
-        columns = (name, "origin", "next_at", "wait_until", "failing_since", "probe_reason", "robots_status",
-                   "robots_at", "robots_text")  # fmt: skip
-        batch.insert("host", columns, [(key, sites[key][:300], 0, 0, 0, "", 0, 0, "") for key in keys], ignore=True)
+        columns = (name, "origin", "next_at", "wait_until", "noted_at", "failing_since", "probe_reason",
+                   "robots_status", "robots_at", "robots_text")  # fmt: skip
+        batch.insert("host", columns, [(key, sites[key][:300], 0, 0, 0, 0, "", 0, 0, "") for key in keys], ignore=True)
         ours = [(key, self._instance_id, 0) for key in keys]
         batch.insert("host_service", ("host_id", "instance_id", "flying"), ours)
         batch.flush()
+
+
+def believed(want: Want, host: Host, now: float) -> float:
+    """The next free slot of a site. One further away than a pause can put it was put there by a clock that went back
+    since, or that was ahead: then a whole pause is kept from now. Where the row knows a longer one than we, that."""
+    pause = max(1.0, want.pause, want.longest)
+    if host.next_at <= now + AHEAD_SECONDS + pause:
+        return host.next_at
+    rules = Robots.from_status(host.robots_status, host.robots_text.encode("latin-1", "replace"))
+    pause = max(pause, (rules.crawl_delay if rules else 0.0) or 0.0)
+    return host.next_at if host.next_at <= now + AHEAD_SECONDS + pause else now + pause
 
 
 def has_turn(serving: Collection[int], instance_id: int, permits: int, second: int) -> bool:

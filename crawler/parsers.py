@@ -17,16 +17,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from clearinghouse import process_state
+
 from .extract import wire
 from .extract.wire import Parsed
 from .values import Fetched
 
 SECONDS = 10.0  # of processor time for one page
 ASLEEP = 6  # times as long a page may take by the clock, when the machine is busy with other things
+TRIES = 3  # of a page whose process stood still without working: it is to blame after that
 MOST_WAITING = 512  # pages; more are not fetched until some are read. Fewer made 200 slow sites start in bursts
 MOST_BYTES = 24_000_000
 PROCESSES = min(2, os.cpu_count() or 1)
 BUSY = 12  # pages that wait for the processes there are before another one is started
+_SLOW, _STILL = "slow", "still"
 _BUFFER = 4_000_000
 _CHUNK = bytearray(1 << 18)  # what is received, for a moment
 _ROOT = Path(__file__).resolve().parent.parent
@@ -46,6 +50,7 @@ class _Job:
     href: str
     began: float = 0.0  # when it became the first in line
     spent: float = -1.0  # processor time of the process a moment later
+    still: int = 0  # how often the process stood still with it
 
 
 class Parsers:
@@ -110,29 +115,35 @@ class Parser:
                 found.append((self._finished().token, answer))
         except ValueError:
             broken = True  # nonsense instead of an answer: the process is hurt, whatever it goes on to say
-        late = bool(self._sent) and self._is_late(self._sent[0])
+        late = self._lateness(self._sent[0]) if self._sent else ""
         if broken or late:
-            if self._sent:
-                found.append((self._finished().token, Died(slow=late)))
+            if self._sent and late == _STILL:
+                self._try_again(self._sent[0])
+            elif self._sent:
+                found.append((self._finished().token, Died(slow=late == _SLOW)))
             self._replace()
         self._send()
         return found
 
-    def _is_late(self, job: _Job) -> bool:
-        """Late by its own work, not by that of others: a good page is not blamed for a busy machine."""
+    def _lateness(self, job: _Job) -> str:
+        """Slow by its own work, or standing still: no page is blamed for a busy machine or a frozen process."""
         elapsed = time.monotonic() - job.began if job.began else 0.0
         if elapsed > SECONDS / 10 and job.spent < 0:
-            job.spent = self._processor_time()
+            job.spent = process_state.of(self._process.pid).seconds
         if elapsed <= SECONDS:
-            return False
-        return elapsed > ASLEEP * SECONDS or self._processor_time() - job.spent > SECONDS * 0.9
+            return ""
+        state = process_state.of(self._process.pid)
+        if state.seconds - max(job.spent, 0.0) > SECONDS * 0.9:
+            return _SLOW
+        if not (state.stopped or elapsed > ASLEEP * SECONDS):
+            return ""
+        return _STILL if state.stopped or job.still < TRIES - 1 else _SLOW
 
-    def _processor_time(self) -> float:
-        try:
-            fields = Path(f"/proc/{self._process.pid}/stat").read_text().rpartition(")")[2].split()
-        except OSError:
-            return 0.0  # it has ended, which collect() sees
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    def _try_again(self, job: _Job) -> None:
+        """By another process, before all others, or alone as before."""
+        job.still, job.began, job.spent = job.still + 1, 0.0, -1.0
+        if job.token is self._risky:
+            self._alone.append(self._sent.popleft())
 
     def close(self) -> None:
         self._channel.close()

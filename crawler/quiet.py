@@ -8,17 +8,15 @@ Does not: start runs (schedules). Called by: the tick, screens, the API.
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from django.db import transaction
 from django.utils import timezone
 
-from clearinghouse.audit import services as audit
-from clearinghouse.databases import WEBCRAWL
 from clearinghouse.records import acting_as
 
 from . import control
 from .errors import WrongMoment
 from .models import OPEN_STATES, Hold, QuietWeek, Run, State
 from .policy.timetable import is_quiet, quiet_until
+from .together import record, together
 
 QUIET, PAUSE = "quiet", "pause"
 NAMES = {QUIET: "quiet hours", PAUSE: "the pause of all crawls"}
@@ -69,6 +67,7 @@ def next_quiet(now: datetime) -> datetime | None:
     return next((at for at in coming if is_quiet(settings.hours, at, zone)), None)
 
 
+@together()
 def set_hours(hours: str, by: str) -> None:
     if len(hours) != HOURS or set(hours) - {"0", "1"}:
         raise ValueError("hours are 168 times 0 or 1")
@@ -77,6 +76,7 @@ def set_hours(hours: str, by: str) -> None:
     _record(row, by, f"Set quiet hours: {hours.count('1')} hours of the week", {"hours": before}, {"hours": hours})
 
 
+@together()
 def pause_all(by: str, note: str = "") -> None:
     """No crawl runs until resume_all; what runs is paused within seconds."""
     before = {"paused_by": week().paused_by}
@@ -84,6 +84,7 @@ def pause_all(by: str, note: str = "") -> None:
     _record(row, by, "Paused all crawls", before, {"paused_by": by, "note": note})
 
 
+@together()
 def resume_all(by: str) -> None:
     before = {"paused_by": week().paused_by}
     row = _save(by, paused_by="", paused_at=None, note="")
@@ -97,7 +98,7 @@ def _save(by: str, **values: object) -> QuietWeek:
 
 def _record(row: QuietWeek, by: str, sentence: str, before: dict[str, str], after: dict[str, str]) -> None:
     with acting_as(by):
-        audit.record("change", row, sentence, before=before, after=after)
+        record("change", row, sentence, before=before, after=after)
 
 
 def enforce(now: datetime) -> None:
@@ -117,7 +118,7 @@ def _to_hold() -> list[Run]:
 
 
 def _hold(run: Run, reason: str, now: datetime) -> None:
-    with transaction.atomic(using=WEBCRAWL):
+    with together():
         _, new = Hold.objects.get_or_create(run=run, defaults={"reason": reason, "at": now})
         if not new:
             return
@@ -129,7 +130,7 @@ def _hold(run: Run, reason: str, now: datetime) -> None:
 
 def _release(hold: Hold) -> None:
     run = hold.run
-    with transaction.atomic(using=WEBCRAWL):
+    with together():
         if not Hold.objects.filter(pk=hold.pk).delete()[0]:
             return
         if run.state not in OPEN_STATES or run.control != control.PAUSE:

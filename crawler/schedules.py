@@ -4,17 +4,17 @@ A start that was missed (the tick was down) is made up for once, however many we
 Does not: know the screens. Called by: the tick, the launch screen, the API.
 """
 
-from collections.abc import Iterable
-from datetime import datetime, time
+import logging
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from datetime import datetime, time, timedelta
 from typing import Any
+from zoneinfo import ZoneInfoNotFoundError
 
-from django.db import transaction
 from django.utils import timezone
 
 from clearinghouse.access.policies import Action, documents_for
 from clearinghouse.access.templatetags.pieces import date_words
-from clearinghouse.audit import services as audit
-from clearinghouse.databases import WEBCRAWL
 from clearinghouse.library.models import Document
 from crawlpoints.models import SavedView
 
@@ -25,10 +25,16 @@ from .narrowing import Choice
 from .policy.timetable import Rule, next_start
 from .policy.timetable import sentence as sentence_of
 from .queries.viewed import documents_in
+from .together import record, together
 from .values import OWN_MAXIMUM
 
 ALL, PROJECT, VIEW, CHOSEN, POINT = "all", "project", "view", "chosen", "point"
 AT_ONCE = 20
+UNUSABLE = (ZoneInfoNotFoundError, ValueError)  # a time zone this machine does not know (any more), a time that is none
+# Where a repeated start rightly lies, and one turn more: after a clock that went back it must not come a second time.
+_FURTHEST = {Every.DAY: timedelta(hours=50), Every.WEEK: timedelta(days=14, hours=2), Every.MONTH: timedelta(days=63)}
+
+log = logging.getLogger(__name__)
 
 
 def rule_of(schedule: Schedule) -> Rule | None:
@@ -66,6 +72,7 @@ def choice_of(schedule: Schedule) -> Choice:
     return Choice(schedule.only, schedule.point_id if schedule.what == POINT else None)
 
 
+@together()
 def add(schedule: Schedule, now: datetime) -> Schedule:
     """Saves a new one; a repeated one gets its first start."""
     rule = rule_of(schedule)
@@ -76,18 +83,21 @@ def add(schedule: Schedule, now: datetime) -> Schedule:
     return schedule
 
 
+@together()
 def turn(schedule: Schedule, *, on: bool, now: datetime) -> None:
     """Off keeps it for later; on again does not make up for what was missed meanwhile."""
     before = {"active": schedule.active}
     schedule.active = on
-    rule = rule_of(schedule)
-    if on and rule is not None:
-        schedule.next_at = next_start(rule, now)
+    if on:
+        with suppress(*UNUSABLE):  # the tick finds it due, and says what is wrong with it
+            rule = rule_of(schedule)
+            schedule.next_at = next_start(rule, now) if rule else schedule.next_at
     schedule.save(update_fields=["active", "next_at"])
     sentence = f"Turned {'on' if on else 'off'} the planned crawl: {_said(schedule)}"
     _record("change", schedule, sentence, before=before, after={"active": on})
 
 
+@together()
 def remove(schedule: Schedule) -> None:
     _record("delete", schedule, f"Deleted the planned crawl: {_said(schedule)}", before=_kept(schedule))
     schedule.delete()
@@ -112,21 +122,28 @@ def _kept(schedule: Schedule) -> dict[str, Any]:
 
 def _record(action: str, schedule: Schedule, sentence: str, **change: Any) -> None:
     only = schedule.doc_ids[0] if len(schedule.doc_ids) == 1 else None
-    audit.record(action, schedule, sentence, document_id=only, **change)
+    record(action, schedule, sentence, document_id=only, **change)
+
+
+def due(now: datetime) -> list[Schedule]:
+    return list(Schedule.objects.filter(active=True, next_at__lte=now).order_by("next_at", "id")[:AT_ONCE])
 
 
 def start_due(now: datetime) -> list[Run]:
-    """Launches whatever is due; called every few seconds by the tick."""
-    due = Schedule.objects.filter(active=True, next_at__lte=now).order_by("next_at", "id")
-    runs = [_start(schedule, now) for schedule in due[:AT_ONCE]]
+    """Launches whatever is due."""
+    runs = [start(schedule, now) for schedule in due(now)]
     return [run for run in runs if run is not None]
 
 
-def _start(schedule: Schedule, now: datetime) -> Run | None:
+def start(schedule: Schedule, now: datetime) -> Run | None:
     """In one transaction with moving `next_at` on: a second tick finds it moved, a crash leaves both undone."""
-    rule = rule_of(schedule)
-    following = next_start(rule, now) if rule else None
-    with transaction.atomic(using=WEBCRAWL):
+    try:
+        rule = rule_of(schedule)
+        following = next_start(rule, now) if rule else None
+    except UNUSABLE as error:
+        _stand_still(schedule, error)
+        return None
+    with together():
         mine = Schedule.objects.filter(pk=schedule.pk, active=True, next_at=schedule.next_at)
         if not mine.update(next_at=following, last_at=now):
             return None
@@ -135,6 +152,24 @@ def _start(schedule: Schedule, now: datetime) -> Run | None:
     if run is not None:
         begin(run, now)
     return run
+
+
+def _stand_still(schedule: Schedule, error: Exception) -> None:
+    """It stays due, and starts when its time means something again; the list of plans says why it does not."""
+    said = f"Its time cannot be reckoned: {error}. Choose its time anew"[:500]
+    if Schedule.objects.filter(pk=schedule.pk).exclude(last_said=said).update(last_said=said, last_run_id=None):
+        log.warning("Planned crawl %s does not start: %s", schedule.pk, error)
+
+
+def bring_near(now: datetime) -> None:
+    """Starts that were reckoned while a clock was far ahead: they would not come before it is that late again."""
+    for every, furthest in _FURTHEST.items():
+        for schedule in Schedule.objects.filter(active=True, every=every, next_at__gt=now + furthest):
+            with suppress(*UNUSABLE):
+                rule = rule_of(schedule)
+                mine = Schedule.objects.filter(pk=schedule.pk, next_at=schedule.next_at)
+                mine.update(next_at=next_start(rule, now) if rule else None)
+                log.warning("Planned crawl %s waited for %s: a clock was ahead", schedule.pk, schedule.next_at)
 
 
 def begin(run: Run, now: datetime) -> None:
@@ -166,7 +201,7 @@ def _launched(schedule: Schedule) -> tuple[Run | None, str]:
 
 def launch(doc_ids: list[int] | None, *, max_pages: int = 0, **options: Any) -> Run:
     """intake.launch, with a maximum of pages for this run: never above a crawl point's own."""
-    with transaction.atomic(using=WEBCRAWL):
+    with together():
         run = intake.launch(doc_ids, **options)
         if max_pages:
             _limit(Excursion.objects.filter(run=run), max_pages)
@@ -190,13 +225,16 @@ def upcoming(begin: datetime, end: datetime) -> list[tuple[datetime, Schedule]]:
     """Every start that is planned between two instants, in order."""
     planned: list[tuple[datetime, Schedule]] = []
     for schedule in Schedule.objects.filter(active=True, next_at__isnull=False):
-        at = schedule.next_at
-        rule = rule_of(schedule)
-        while at is not None and at < end:
-            if at >= begin:
-                planned.append((at, schedule))
-            at = next_start(rule, at) if rule else None
+        with suppress(*UNUSABLE):
+            planned += ((at, schedule) for at in _starts(schedule, end) if at >= begin)
     return sorted(planned, key=lambda item: (item[0], item[1].pk))
+
+
+def _starts(schedule: Schedule, end: datetime) -> Iterator[datetime]:
+    rule, at = rule_of(schedule), schedule.next_at
+    while at is not None and at < end:
+        yield at
+        at = next_start(rule, at) if rule else None
 
 
 def zone_name() -> str:

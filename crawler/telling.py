@@ -12,13 +12,14 @@ from typing import Any
 
 from django.contrib.auth import get_user_model
 from django.core.mail import EmailMessage, get_connection
-from django.db.models import Q, QuerySet
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from clearinghouse import env
 from clearinghouse.access.policies import Action, doc_ids_for
 from clearinghouse.access.templatetags.pieces import plural
 
+from . import clock
 from .models import Delivery
 from .queries.tray import told
 
@@ -61,7 +62,7 @@ def _digest(now: datetime) -> QuerySet[Delivery]:
 
 
 def _free(rows: QuerySet[Delivery], now: datetime) -> QuerySet[Delivery]:
-    return rows.filter(Q(not_before=None) | Q(not_before__lte=now)).order_by("id")
+    return rows.filter(clock.due(now, CLAIM, TRIES)).order_by("id")
 
 
 def _send(deliveries: list[Delivery], now: datetime, how: str) -> bool:

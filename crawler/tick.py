@@ -1,54 +1,158 @@
-"""Owns: what must happen though nobody asks: bells lost by Redis are rung again, the dead are buried, runs whose
-documents all ended are concluded, what is due is started, quiet hours are kept, the public is brought home and its
-searches are counted; once a day, at a quiet moment, what is old enough goes.
+"""Owns: what must happen though nobody asks: the public is brought home, the dead are buried, what is due is started,
+quiet hours are kept, bells lost by Redis are rung again, runs whose documents all ended are concluded, searches are
+counted; once a day, at a quiet moment, what is old enough goes.
 
+A list of steps, the public first. One that fails is told once, counted and shown, and the others go on.
 A process of its own, every five seconds; not an RQ job, because it must work when Redis does not. Several ticks on
 several hosts do no harm: each step looks at rows and is safe to repeat. Called by: the command tick.
 """
 
 import logging
+import time
+import traceback
+from collections import deque
+from collections.abc import Callable, Iterable
+from functools import partial
 
-from django.db import connections
-from django.utils import timezone
+from django.db import Error, connections
 
 from clearinghouse import queues
+from clearinghouse.databases import WEBCRAWL
 from clearinghouse.search.use import services as search_use
 
-from . import endings, message_queue, notices, pruning, quiet, schedules
+from . import clock, endings, message_queue, notices, pruning, quiet, schedules, tick_report
 from .index import counts
-from .instances import Watch, gone
-from .models import OPEN_STATES, Run, State
+from .instances import Watch, end, gone
+from .models import OPEN_STATES, Instance, Run, State
 from .preview import rows as previews
 from .propagation import services, watchdog
 
 SECONDS = 5.0
 MOST_TICKETS = 8
+SEEN_SECONDS = 15.0  # how often it leaves a mark
+HANGS_SECONDS = 60.0  # after which a process that was declared dead is ended, if it still runs
+BURY = "bury the dead"
+
+Part = Callable[[], object]  # what a step does, or does for one of many: one that fails must not stop the next
 
 log = logging.getLogger(__name__)
 
 
-def round_(watch: Watch) -> None:
-    """One look at everything."""
-    for instance in watch.bury_the_dead():
-        log.warning(
-            "Instance %s (process %s on %s) died: its queues are free", instance.pk, instance.pid, instance.host
+class Tick:
+    """One process's memory: the beats of others, and which of its steps fail."""
+
+    def __init__(self) -> None:
+        self.watch = Watch()
+        self._failing: dict[str, str] = {}
+        self._cleared: set[str] = set()  # steps of which no row says that they fail
+        self._seen: float | None = None
+        self._buried: deque[tuple[Instance, float]] = deque()
+        self._steps: tuple[tuple[str, Callable[[], Iterable[Part]]], ...] = (
+            ("bring the public home", lambda: [watchdog.bring_home, watchdog.follow_beside]),
+            (BURY, lambda: [self._bury]),
+            ("free runs from dead commands", lambda: [_free_from_dead_drivers]),
+            ("start what is due", _due),
+            ("keep quiet hours", lambda: [partial(quiet.enforce, clock.moment())]),
+            ("look after runs", _runs),
+            ("ring for propagations", lambda: [_ring_for_propagations]),
+            ("write notices", lambda: [partial(notices.write_due, clock.moment())]),
+            ("ring for previews", lambda: [partial(previews.ring_lost, clock.moment())]),
+            ("count words", lambda: [_count_words]),
+            ("count searches", lambda: [search_use.collect]),
+            ("ring for pruning", lambda: [partial(pruning.ring_when_due, clock.moment())]),
+            ("say that it looked", lambda: [self._look]),
         )
-    _free_from_dead_drivers()
-    schedules.start_due(timezone.now())
-    quiet.enforce(timezone.now())
-    for run in Run.objects.filter(state__in=OPEN_STATES, driver=None):
-        _look_after(run)
+
+    def round(self) -> list[str]:
+        """One look at everything; the steps that failed."""
+        failed = [name for name, parts in self._steps if not self._did(name, parts)]
+        for connection in connections.all(initialized_only=True):
+            connection.close_if_unusable_or_obsolete()
+        return failed
+
+    def _did(self, name: str, parts: Callable[[], Iterable[Part]]) -> bool:
+        found: list[Part] = []
+        well = self._tried(name, lambda: found.extend(parts()))
+        for part in found:
+            well = self._tried(name, part) and well
+        if well:
+            self._works(name)
+        return well
+
+    def _tried(self, name: str, part: Part) -> bool:
+        try:
+            part()
+        except Exception as error:
+            kind = f"{type(error).__name__} {traceback.extract_tb(error.__traceback__)[-1]}"
+            if self._failing.get(name) == kind:
+                log.debug("The tick still could not %s", name, exc_info=True)
+            elif isinstance(error, Error):
+                log.warning("The tick could not %s; it tries again every %.0f seconds (%s)", name, SECONDS, error)
+            else:
+                log.exception("The tick could not %s", name)
+            self._failing[name] = kind
+            self._after(name, error)
+            return False
+        return True
+
+    def _after(self, name: str, error: Exception) -> None:
+        """Counts it where that can be done; what is silent while WebCrawl is away is not dead."""
+        if isinstance(error, Error) and (name == BURY or connections[WEBCRAWL].errors_occurred):
+            self.watch.forgive(error)
+        for connection in connections.all(initialized_only=True):
+            connection.close_if_unusable_or_obsolete()
+        try:
+            tick_report.failed(name, error, clock.moment())
+            self._cleared.discard(name)
+        except Error as away:
+            log.debug("That could not be counted: %s", away)
+
+    def _works(self, name: str) -> None:
+        if self._failing.pop(name, ""):
+            log.warning("The tick could %s again", name)
+        if name in self._cleared:
+            return
+        try:
+            tick_report.worked(name)
+            self._cleared.add(name)
+        except Error as away:
+            log.debug("That it works again could not be written: %s", away)
+
+    def _bury(self) -> None:
+        for instance in self.watch.bury_the_dead():
+            log.warning(
+                "Instance %s (process %s on %s) died: its queues are free", instance.pk, instance.pid, instance.host
+            )
+            self._buried.append((instance, time.monotonic()))
+        self._end_buried()
+
+    def _end_buried(self) -> None:
+        """Who hangs ends by itself when it is awake again; after a minute nobody believes that any more."""
+        while self._buried and time.monotonic() - self._buried[0][1] > HANGS_SECONDS:
+            instance, _ = self._buried.popleft()
+            if end(instance):
+                log.warning("Process %s hung since instance %s died: it was ended", instance.pid, instance.pk)
+
+    def _look(self) -> None:
+        now = time.monotonic()
+        if self._seen is None or now - self._seen >= SEEN_SECONDS:
+            tick_report.looked(clock.moment())
+            self._seen = now
+
+
+def _due() -> Iterable[Part]:
+    now = clock.moment()
+    schedules.bring_near(now)
+    return [partial(schedules.start, schedule, now) for schedule in schedules.due(now)]
+
+
+def _runs() -> Iterable[Part]:
+    return [partial(_look_after, run) for run in Run.objects.filter(state__in=OPEN_STATES, driver=None)]
+
+
+def _ring_for_propagations() -> None:
     for propagation_id in services.due():
         queues.ring(queues.PROPAGATE, "crawler.jobs.propagate", propagation_id)
-    watchdog.bring_home()
-    watchdog.follow_beside()
-    notices.write_due(timezone.now())
-    previews.ring_lost(timezone.now())
-    _count_words()
-    search_use.collect()
-    pruning.ring_when_due(timezone.now())
-    for connection in connections.all(initialized_only=True):
-        connection.close_if_unusable_or_obsolete()
 
 
 def _count_words() -> None:

@@ -12,12 +12,13 @@ from typing import Any
 
 import requests
 import urllib3.exceptions
-from django.db.models import Q, QuerySet
+from django.db.models import QuerySet
 
 from clearinghouse import env
 from clearinghouse.addresses import Refusal
 from clearinghouse.addresses.parse import parse
 
+from . import clock
 from .fetch.guarded import Errand, Failed, Session, at_work
 from .models import WebhookCall
 from .values import USER_AGENT
@@ -39,7 +40,7 @@ def send_due(now: datetime) -> int:
 
 def _due(now: datetime) -> QuerySet[WebhookCall]:
     waiting = WebhookCall.objects.filter(state=WebhookCall.State.WAITING, webhook__active=True)
-    return waiting.filter(Q(not_before=None) | Q(not_before__lte=now)).order_by("id")
+    return waiting.filter(clock.due(now, CLAIM, TRIES)).order_by("id")
 
 
 def _send(call: WebhookCall, now: datetime) -> bool:

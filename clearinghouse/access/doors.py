@@ -9,6 +9,7 @@ from datetime import timedelta
 from typing import Any
 
 from django.contrib.auth import authenticate
+from django.db.models import Q
 from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.http import url_has_allowed_host_and_scheme
@@ -20,6 +21,7 @@ from .models import FailedSignIn
 
 ATTEMPTS = 5
 WINDOW = timedelta(minutes=15)
+_AHEAD = timedelta(minutes=1)  # by which clocks of several web servers may differ
 
 
 @sensitive_variables("password")
@@ -56,7 +58,8 @@ def safe_next(target: str, default: str = "") -> str:
 def _note(key: str) -> FailedSignIn:
     # Counted before the password is looked at, so that a hundred attempts at once are still only five.
     now = timezone.now()
-    FailedSignIn.objects.filter(at__lt=now - WINDOW).delete()
+    # What lies in the future was noted before a clock went back, and would keep people out so much longer.
+    FailedSignIn.objects.filter(Q(at__lt=now - WINDOW) | Q(at__gt=now + _AHEAD)).delete()
     return FailedSignIn.objects.create(at=now, key=key)
 
 

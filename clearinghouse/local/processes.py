@@ -18,14 +18,16 @@ from typing import Any
 
 from honcho.environ import expand_processes, parse_procfile
 from honcho.manager import Manager
-from honcho.printer import Printer
+from honcho.printer import Message, Printer
 from honcho.process import Popen, Process
 
 from clearinghouse import env
+from clearinghouse.process_state import StoppedFor
 from clearinghouse.workers import die_with_parent
 
 LAST = "redis"
 KILL_AFTER_SECONDS = 7.0
+LOOK_SECONDS = 1.0  # how often it is looked whether one is stopped
 
 
 class Runner(Process):
@@ -46,6 +48,8 @@ class House(Manager):
         self._when_started = when_started
         self._told: set[str] = set()
         self._stopping_since = 0.0
+        self._stopped = StoppedFor()
+        self._looked = 0.0
         self.interrupted = False
 
     @property
@@ -64,9 +68,24 @@ class House(Manager):
 
     def _all_started(self) -> bool:
         """The loop asks this ten times a second: the moment to tell those who could not be told before."""
+        self._wake_stopped()
         if self.stopping:
             self._killall(force=time.monotonic() - self._stopping_since > KILL_AFTER_SECONDS)
         return bool(super()._all_started())
+
+    def _wake_stopped(self) -> None:
+        """A stopped process serves nobody and ends nothing; there is only one of each, so it is woken, not replaced."""
+        if time.monotonic() - self._looked < LOOK_SECONDS:
+            return
+        self._looked = time.monotonic()
+        for name, process in self._processes.items():
+            pid = process.get("pid")
+            if pid is not None and "returncode" not in process and self._stopped.too_long(pid):
+                self._printer.write(self._line(f"{name} was stopped: it is woken\n"))
+                signal_group(pid, signal.SIGCONT)
+
+    def _line(self, data: str) -> Message:
+        return Message(type="line", data=data, time=self._clock.now(), name="system", colour=None)
 
     def _killall(self, force: bool = False) -> None:
         alive = [name for name, process in self._processes.items() if "returncode" not in process]

@@ -12,7 +12,8 @@ from clearinghouse import queues
 from clearinghouse.databases import WEBCRAWL
 from clearinghouse.health import look
 
-from ..models import Instance, Mark
+from .. import tick_report
+from ..models import Instance
 
 _ALIVE = timedelta(minutes=1)
 
@@ -29,7 +30,8 @@ def _by_beats() -> list[str]:
             return []  # nobody works on a database that is gone
         for instance in Instance.objects.filter(alive=True, seen_at__gte=since)[:10]:
             found.append(f"process {instance.pid} on {instance.host} beats: it crawls or propagates")
-        if Mark.objects.filter(name="notices", at__gte=since).exists():
+        seen = tick_report.last_look()
+        if seen is not None and seen >= since:
             found.append("the tick looked within the last minute (if you stopped it just now, wait that minute)")
     except DatabaseError:
         return found  # not prepared: there is nothing to lose

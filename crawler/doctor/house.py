@@ -8,12 +8,14 @@ from django.db import Error
 from django.utils import timezone
 
 from clearinghouse import env
+from clearinghouse.commands import counted
 from clearinghouse.databases import TARGETS, WEBCRAWL
 from clearinghouse.health import advisories, look
 from clearinghouse.published.models import PublicSwitch
 from clearinghouse.search.serving import live_generation, public_target
 
-from ..models import Fault, Mark, Propagation
+from .. import clock, tick_report
+from ..models import Fault, Propagation
 from ..propagation import services
 from ..queries import machines
 from .values import OK, TROUBLE, WARNING, Line
@@ -32,6 +34,10 @@ def processes() -> Iterator[Line]:
     level = TROUBLE if redis.good else WARNING
     yield _line(workers, _START if redis.good else "start Redis; then ask again", level)
     yield _line(machines.tick_fact(), _START)
+    for fault in tick_report.failing():
+        since = f"{timezone.localtime(fault.first_at):%d %b, %H:%M}"
+        say = f"{fault.sentence} ({counted(fault.times, 'time')} since {since})"
+        yield Line("Tick", WARNING, say, "its other steps go on; put right what it names, and the step works again")
     if silent := machines.live_without_beat():
         say = f"{silent} call themselves alive and were not seen for 3 minutes"
         yield Line("Crawler processes", WARNING, say, "the tick takes their work away; start it if it is silent")
@@ -57,9 +63,9 @@ def disks() -> Iterator[Line]:
 
 def clocks() -> Iterator[Line]:
     yield _line(machines.clock(), "let the machines take their time from the same time server")
-    mark = Mark.objects.filter(name="notices").first()
-    if mark is not None and mark.at > timezone.now() + _AHEAD:
-        say = f"the tick's last mark lies {(mark.at - timezone.now()).total_seconds():,.0f} seconds in the future"
+    seen, now = tick_report.last_look(), clock.moment()
+    if seen is not None and seen > now + _AHEAD:
+        say = f"the tick's last mark lies {(seen - now).total_seconds():,.0f} seconds in the future"
         yield Line("Clock", TROUBLE, say, "a clock went back or is ahead: correct it, and restart the tick")
 
 

@@ -1,7 +1,7 @@
 """PDF and office documents, read by a child process with bounded memory and time.
 
 One child serves until it is in trouble: too slow, too large, crashed. Then it is killed and the next document gets a
-new one. A document that cannot be read is kept without its text.
+new one. A document that cannot be read is kept without its text; one whose child stood still is read by another child.
 """
 
 import atexit
@@ -17,6 +17,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+from clearinghouse import process_state
 from clearinghouse.addresses.parse import Resolver
 from crawler.values import Extracted, Link
 
@@ -25,12 +26,18 @@ from .links import LINKS_AT_MOST, packable
 from .text import keep_text
 
 SECONDS = 8.0  # for one document, starting the child included; below the instance's own watchdog of 10
+TRIES = 3  # when the child stood still, or the machine was too busy for it
+_WORKED = 0.25  # of the time: less processor time was no work of the document's
 _ROOT = Path(__file__).resolve().parent.parent.parent
 _PIPE = 1 << 16
 
 
 class _Trouble(Exception):
     """The child did not answer as it should."""
+
+
+class _Late(_Trouble):
+    """Its time was over."""
 
 
 class _Child:
@@ -87,7 +94,15 @@ class _Child:
             selector.register(descriptor, event)
             left = until - time.monotonic()  # a child that talks without end is out of time, too
             if left <= 0 or not selector.select(left):
-                raise _Trouble
+                raise _Late
+
+    @property
+    def worked(self) -> float:
+        return process_state.of(self._process.pid).seconds
+
+
+class _StoodStill(Exception):
+    """It did not answer in time, and did not work either: another child is to try."""
 
 
 _child: _Child | None = None
@@ -126,16 +141,30 @@ def close() -> None:
 
 
 def _ask(type_id: int, body: bytes) -> dict[str, Any]:
-    global _child
     with _turn:
-        until = time.monotonic() + SECONDS
-        try:
-            if _child is None:
-                _child = _Child()
-            return _child.ask(type_id, body, until)
-        except (_Trouble, OSError, ValueError):
-            close()
-            return {}
+        for _ in range(TRIES):
+            try:
+                return _asked(type_id, body)
+            except _StoodStill:
+                continue
+    return {}
+
+
+def _asked(type_id: int, body: bytes) -> dict[str, Any]:
+    global _child
+    until, before = time.monotonic() + SECONDS, 0.0
+    try:
+        if _child is None:
+            _child = _Child()
+        else:
+            before = _child.worked
+        return _child.ask(type_id, body, until)
+    except (_Trouble, OSError, ValueError) as trouble:
+        still = _child is not None and isinstance(trouble, _Late) and _child.worked - before < _WORKED * SECONDS
+        close()
+        if still:
+            raise _StoodStill from trouble
+        return {}
 
 
 def _forget_after_fork() -> None:

@@ -9,7 +9,6 @@ from typing import Any
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from clearinghouse.audit import services as audit
 from clearinghouse.library.models import Document
 from clearinghouse.records import acting_as
 from crawlpoints import services
@@ -17,9 +16,11 @@ from crawlpoints.queries import points_of
 
 from ..errors import WrongMoment
 from ..models import ErrorGroup, ErrorMark, Finding
+from ..together import record, together
 from .values import Fix
 
 
+@together()
 def decide(finding: Finding, state: str, by: str, note: str = "") -> None:
     """Open again forgets who decided; every decision is in the audit."""
     before = finding.state
@@ -29,7 +30,7 @@ def decide(finding: Finding, state: str, by: str, note: str = "") -> None:
     finding.decided_at = timezone.now() if decided else None
     finding.save(update_fields=["state", "note", "decided_by", "decided_at"])
     word = Finding.State(state).label.lower()
-    audit.record(
+    record(
         "decide", finding, f"Finding of run {finding.run_id} {word}: {finding.sentence}", document_id=finding.doc_id,
         before={"state": before}, after={"state": state, "note": finding.note},
     )  # fmt: skip
@@ -66,6 +67,7 @@ def _values(change: Mapping[str, Any]) -> str:
     return ", ".join(f"{value:,}" if isinstance(value, int) else str(value) for value in change.values())
 
 
+@together()
 def mark_errors(keys: set[bytes], doc_ids: set[int], state: str, by: str) -> int:
     """Known, solved, or (empty) new again: this kind of error in these documents; how many documents have it."""
     rows = ErrorGroup.objects.filter(key__in=keys, doc_id__in=doc_ids).order_by("run_id")
@@ -91,6 +93,4 @@ def _record_mark(rows: QuerySet[ErrorGroup], doc_ids: set[int], before: str, sta
     where = f"{group.site.rstrip('/')}{group.pattern}"
     sentence = f"Called the error {group.reason} at {where} {state or 'new again'} in {len(doc_ids)} documents"
     with acting_as(by):
-        audit.record(
-            "decide", group, sentence, document_id=only, before={"state": before}, after={"state": state or "new"}
-        )
+        record("decide", group, sentence, document_id=only, before={"state": before}, after={"state": state or "new"})

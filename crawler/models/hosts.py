@@ -10,6 +10,7 @@ class Host(models.Model):
     origin = models.CharField(max_length=300)
     next_at = models.FloatField(default=0)  # the next free slot, seconds since 1970
     wait_until = models.FloatField(default=0)  # Retry-After, back-off
+    noted_at = models.FloatField(default=0)  # when that was written: in the future, if the clock went back since
     failing_since = models.FloatField(default=0)
     probe_reason = models.CharField(max_length=24, default="")
     robots_status = models.SmallIntegerField(default=0)  # 0: never asked

@@ -17,9 +17,7 @@ from .. import host_rows
 from ..answers import REDIRECTS
 from ..extract.wire import Parsed
 from ..fetch.desk import Fetcher
-from ..host_rows import ROBOTS_KEPT
 from ..hosts import ROBOTS_HOPS
-from ..models import Host
 from ..parsers import Died, Parsers
 from ..policy.robots import Robots
 from ..policy.robots_text import decode
@@ -54,7 +52,7 @@ class Line:
         turn = reserve(request.address.origin, max(self.pause, pause), self.left())
         if turn.refusal:
             return Fetched(request, reason="timeout", detail=turn.refusal)
-        time.sleep(max(turn.at - time.time(), 0.0))
+        time.sleep(max(turn.at - time.monotonic(), 0.0))
         self.fetcher.start(request)
         while self.fetcher.active() and self.left():
             for answer in self.fetcher.wait(min(self.left(), 0.2)):
@@ -125,6 +123,4 @@ def looking(seconds: float) -> Iterator[Line]:
 
 
 def _kept(origin: str) -> Robots | None:
-    rows = Host.objects.filter(key=digest_of(origin), robots_at__gt=time.time() - ROBOTS_KEPT, robots_status__gt=0)
-    row = rows.first()
-    return Robots.from_status(row.robots_status, row.robots_text.encode("latin-1", "replace")) if row else None
+    return host_rows.robots(digest_of(origin))

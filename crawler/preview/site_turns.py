@@ -14,7 +14,10 @@ from clearinghouse.access import options
 from clearinghouse.databases import WEBCRAWL
 from clearinghouse.digests import digest_of
 
+from .. import clock
+from ..host_rows import waiting
 from ..models import Host
+from ..pace import Want, believed
 from ..speeds import SPEEDS
 
 LEAST = 0.3  # seconds between two requests to a site, also where crawls make no pause: a look is in no such hurry
@@ -22,7 +25,7 @@ LEAST = 0.3  # seconds between two requests to a site, also where crawls make no
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """When a request may go (seconds since 1970), or why it may not."""
+    """When a request may go (by this process's monotonic clock), or why it may not."""
 
     at: float = 0.0
     refusal: str = ""
@@ -39,13 +42,14 @@ def reserve(origin: str, pause: float, seconds: float) -> Turn:
     with transaction.atomic(using=WEBCRAWL):
         Host.objects.get_or_create(key=key, defaults={"origin": origin[:300]})
         host = Host.objects.select_for_update().defer("robots_text").get(key=key)
-        now = time.time()
-        asked_for = host.wait_until if not host.failing_since else 0.0  # a silent site may be looked at
-        at = max(now, host.next_at, asked_for)
+        now = clock.seconds()
+        asked_for = now + waiting(host, now) if not host.failing_since else 0.0  # a silent site may be looked at
+        want = Want(key, origin, pause, 1, 0, longest=max(longest for longest, _ in SPEEDS.values()))
+        at = max(now, believed(want, host, now), asked_for)
         if at > now + seconds:
             return Turn(refusal=_words(at - now, asked_for >= at))
         Host.objects.filter(key=key).update(next_at=at + pause)
-    return Turn(at)
+    return Turn(clock.monotonic(at))
 
 
 def _words(seconds: float, by_site: bool) -> str:
@@ -69,7 +73,7 @@ class AtSitesPace:
     def take(self, origin: str, go: Callable[[], None]) -> None:
         turn = reserve(origin, self._pause, self._left())
         if not turn.refusal:
-            time.sleep(max(turn.at - time.time(), 0.0))
+            time.sleep(max(turn.at - time.monotonic(), 0.0))
             go()
 
     def done(self, origin: str) -> None:

@@ -14,11 +14,11 @@ from django.db import DatabaseError, InterfaceError, OperationalError, connectio
 from django.db.models import Model
 from django.utils import timezone
 
-from clearinghouse.audit import services as audit
 from clearinghouse.databases import TARGETS, WEBCRAWL
 from clearinghouse.records import acting_as
 from crawler.errors import CrawlerError, Fenced, WrongMoment
 from crawler.models import Propagation, PropagationStep
+from crawler.together import record, together
 
 from . import claim, history, load, plan, scope, switch, work
 from .claim import Beat
@@ -64,6 +64,7 @@ def preview(
     return found
 
 
+@together()
 def ask(
     *,
     targets: Iterable[str] | None = None,
@@ -242,6 +243,7 @@ def losses_of(row: Propagation) -> list[dict[str, Any]]:
     return list(step.counts.get("losses", [])) if step is not None else []
 
 
+@together()
 def retry(row: Propagation, *, by: str) -> bool:
     """A failed propagation waits again, from the step that failed; False when a newer one has taken its place."""
     again = _again(row)
@@ -250,6 +252,7 @@ def retry(row: Propagation, *, by: str) -> bool:
     return again
 
 
+@together()
 def pause(row: Propagation, *, by: str) -> bool:
     """It waits after the step it is in, with the public at home; False when it is not at work."""
     if not Propagation.objects.filter(pk=row.pk, state__in=AT_WORK).update(pause=True):
@@ -258,6 +261,7 @@ def pause(row: Propagation, *, by: str) -> bool:
     return True
 
 
+@together()
 def resume(row: Propagation, *, by: str) -> bool:
     """A paused one waits to be carried on; one that was only asked to pause does not."""
     rows = Propagation.objects.filter(pk=row.pk)
@@ -269,7 +273,7 @@ def resume(row: Propagation, *, by: str) -> bool:
 
 def _record(action: str, thing: Model, sentence: str, by: str, **change: Any) -> None:
     with acting_as(by):
-        audit.record(action, thing, sentence, **change)
+        record(action, thing, sentence, **change)
 
 
 def _again(row: Propagation) -> bool:
@@ -298,9 +302,12 @@ def due() -> list[int]:
     if step is None or not step.counts.get("down") or newest.finished_at is None:
         return []
     pause = min(_FIRST_RETRY * 2 ** min(step.counts.get("attempts", 1) - 1, 10), _LONGEST_RETRY)
-    return [newest.pk] if timezone.now() >= newest.finished_at + pause and _again(newest) else []
+    now = timezone.now()
+    waits = newest.finished_at <= now < newest.finished_at + pause  # in the future: a clock went back since
+    return [newest.pk] if not waits and _again(newest) else []
 
 
+@together()
 def rollback(target: str | None = None, *, by: str) -> dict[str, int]:
     """Back to the generation before the live one, on one target or on all that have one: target -> generation."""
     with claim.lock():
@@ -315,10 +322,11 @@ def rollback(target: str | None = None, *, by: str) -> dict[str, int]:
         if other is not None:
             _give_up(other, by)
         before = {name: load.live(TARGETS[name]) for name in goals}
+        sentence = ", ".join(f"{name} shows generation {goal}" for name, goal in goals.items())
+        # First: had it failed after the targets changed, whoever tries again would go back one generation more.
+        _record("rollback", switch.switch(), f"Rolled back: {sentence}", by, before=before, after=goals)
         for name, generation in goals.items():
             switch.show(TARGETS[name], generation)
-    sentence = ", ".join(f"{name} shows generation {goal}" for name, goal in goals.items())
-    _record("rollback", switch.switch(), f"Rolled back: {sentence}", by, before=before, after=goals)
     return goals
 
 

@@ -11,6 +11,7 @@ from django.db import DatabaseError, connections
 from django.utils import timezone
 
 from clearinghouse.published.models import PublicSwitch
+from crawler import instances
 from crawler.models import Instance, Propagation
 
 from . import hooks, switch
@@ -31,10 +32,21 @@ def bring_home() -> bool:
 
 
 def _forsaken(row: PublicSwitch) -> bool:
-    """Its deadline has passed, its propagation is over, or no living process carries one out (the tick buries)."""
-    overdue = row.deadline is None or row.deadline <= timezone.now()
+    """Its deadline has passed, its propagation is over, or no living process carries one out."""
+    overdue = row.deadline is None or (row.deadline <= timezone.now() and _stands_still(row.deadline))
     working = Propagation.objects.filter(id=row.owner or 0, state="working").exists()
-    return overdue or not working or not Instance.objects.filter(kind=KIND, alive=True).exists()
+    claimants = Instance.objects.filter(kind=KIND, alive=True)
+    return overdue or not working or all(map(instances.gone, claimants))
+
+
+_last_deadline: datetime | None = None
+
+
+def _stands_still(deadline: datetime) -> bool:
+    """Not moved since the last look, though it had passed: a clock that jumps ahead alone brings nobody home."""
+    global _last_deadline
+    before, _last_deadline = _last_deadline, deadline
+    return before == deadline
 
 
 def follow_beside() -> threading.Thread | None:
@@ -49,11 +61,12 @@ def follow_beside() -> threading.Thread | None:
 def due(row: PublicSwitch, now: datetime) -> bool:
     if not hooks.configured() or row.serving != switch.HOME or row.told == row.serving:
         return False
-    return _older(row.changed_at, now - OWN_TRY) and _older(row.told_at, now - AGAIN)
+    return _ago(row.changed_at, now, OWN_TRY) and _ago(row.told_at, now, AGAIN)
 
 
-def _older(moment: datetime | None, than: datetime) -> bool:
-    return moment is None or moment <= than
+def _ago(moment: datetime | None, now: datetime, least: timedelta) -> bool:
+    """So long ago; or in the future, because a clock went back since."""
+    return moment is None or not now - least < moment <= now
 
 
 def _follow() -> None:

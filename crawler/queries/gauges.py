@@ -18,7 +18,8 @@ from clearinghouse.health import look
 from clearinghouse.search.models import SearchUse
 from clearinghouse.search.serving import live_generation, public_target
 
-from ..models import OPEN_STATES, Excursion, Fault, Instance, LedgerEntry, Mark, Propagation, Run, State
+from .. import tick_report
+from ..models import OPEN_STATES, Excursion, Fault, Instance, LedgerEntry, Propagation, Run, State
 from .pace import pace_of
 
 MOST_RUNS = 20  # that are told one by one
@@ -100,9 +101,10 @@ def _of_processes(now: datetime) -> Iterator[Gauge]:
     if oldest:
         age = (now - oldest).total_seconds()
         yield Gauge("instance_beat_age_seconds", "Age of the oldest beat of a process at work", max(0.0, age))
-    mark = Mark.objects.filter(name="notices").first()
-    if mark:
-        yield Gauge("tick_age_seconds", "Since the tick looked last", max(0.0, (now - mark.at).total_seconds()))
+    seen = tick_report.last_look()
+    if seen:
+        yield Gauge("tick_age_seconds", "Since the tick looked last", max(0.0, (now - seen).total_seconds()))
+    yield Gauge("tick_steps_failing", "Steps of the tick that fail now", tick_report.failing().count())
 
 
 def _of_propagation() -> Iterator[Gauge]:

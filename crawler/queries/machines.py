@@ -20,7 +20,8 @@ from clearinghouse.access.trouble import Trouble
 from clearinghouse.health import look
 from clearinghouse.health.look import NAMES
 
-from ..models import Excursion, Fault, Instance, Mark, State
+from .. import tick_report
+from ..models import Excursion, Fault, Instance, State
 
 SILENT = timedelta(minutes=3)
 _MACHINES, _STATUS = ("workers", "Workers and queue"), ("status", "System status")
@@ -107,24 +108,28 @@ def _unserved(workers: list[dict[str, Any]]) -> list[str]:
 
 def tick_fact(now: datetime | None = None) -> Fact:
     """The tick starts what is due and takes work from the dead; it leaves a mark at each look."""
-    mark, now = Mark.objects.filter(name="notices").first(), now or timezone.now()
-    if mark is None or now - mark.at > SILENT:
-        seen = f"last seen {timezone.localtime(mark.at):%d %b %Y, %H:%M}" if mark else "never seen"
-        return Fact("Tick", "Silent", good=False, detail=f"Nothing starts by itself; {seen}. Start manage.py tick.")
-    return Fact("Tick", "Running", detail=f"Seen {(now - mark.at).total_seconds():.0f} seconds ago")
+    seen, now = tick_report.last_look(), now or timezone.now()
+    if seen is None or now - seen > SILENT:
+        last = f"last seen {timezone.localtime(seen):%d %b %Y, %H:%M}" if seen else "never seen"
+        return Fact("Tick", "Silent", good=False, detail=f"Nothing starts by itself; {last}. Start manage.py tick.")
+    detail = f"Seen {max(0.0, (now - seen).total_seconds()):.0f} seconds ago"
+    failing = [f"{fault.sentence} ({fault.times:,} times)" for fault in tick_report.failing()]
+    if failing:
+        return Fact("Tick", "A step fails", good=False, detail=f"{detail}. {'. '.join(failing)}")
+    return Fact("Tick", "Running", detail=detail)
 
 
 def trouble_now() -> Trouble | None:
     """What everybody should know at once, the worst first. A house that was never started has no trouble yet."""
-    mark = Mark.objects.filter(name="notices").first()
-    if mark is None:
+    seen = tick_report.last_look()
+    if seen is None:
         return None
     if not queues.reachable():
         return Trouble("Redis does not answer. Crawls will wait.", *_MACHINES)
     unserved = _unserved(queues.workers())
     if set(unserved) - {queues.PREVIEW}:
         return Trouble("No worker has reported for 3 minutes. Crawls will wait.", *_MACHINES)
-    if timezone.now() - mark.at > SILENT:
+    if timezone.now() - seen > SILENT:
         return Trouble("The tick has not reported for 3 minutes. Nothing starts by itself.", *_MACHINES)
     full = disk()
     if not full.good:

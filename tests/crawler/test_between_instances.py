@@ -102,7 +102,8 @@ def test_fewer_connections_than_instances_are_never_exceeded_and_go_round(monkey
         one.beat(time.monotonic())
         assert desk.shared == 3
     now, served, flying = 2_000_000_000.0, Counter[int](), [0, 0, 0]
-    monkeypatch.setattr(hosts.time, "time", lambda: now)
+    for name in ("time", "monotonic"):
+        monkeypatch.setattr(hosts.time, name, lambda: now)
     for step in range(400):  # tenths of a second; each request takes one
         now += 0.1
         for number, (one, desk) in enumerate(zip(crowd, desks, strict=True)):

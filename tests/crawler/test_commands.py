@@ -138,5 +138,5 @@ def test_one_round_of_the_tick_concludes_what_ended_and_reads_without_redis() ->
     document = make_document({"url": "http://127.0.0.1:1/"})
     run = manage("launch", "--doc", document.pk)["run"]
     Run.objects.get(pk=run).excursions.update(state="finished", unfinished=False)
-    assert manage("tick", "--once") == {"rounds": 1}
+    assert manage("tick", "--once") == {"rounds": 1, "failed": []}
     assert Run.objects.get(pk=run).state == "finished"

@@ -39,7 +39,7 @@ def test_two_instances_never_have_more_than_the_sites_connections() -> None:
     assert second.reserve([want()])[KEY] == []
     first.reserve([want(limit=0, landed=1)])
     (later,) = second.reserve([want()])[KEY]
-    assert later - slot >= 1.0
+    assert later - slot >= 1.0 - 0.001  # the two looks at the clock differ by what they took
 
 
 def test_slots_of_a_dead_instance_are_free_again() -> None:

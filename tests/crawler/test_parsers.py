@@ -2,15 +2,19 @@
 
 import os
 import signal
+import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from clearinghouse.addresses.parse import split
+from clearinghouse.published import types
 from crawler import parsers
+from crawler.extract import documents
 from crawler.parsers import Died, Parser, Parsers
-from crawler.values import Fetched, Request
+from crawler.values import Extracted, Fetched, Request
 
 
 def fetched(body: bytes, url: str = "https://a.example/x") -> Fetched:
@@ -63,17 +67,71 @@ def test_a_killed_parser_costs_one_try_of_the_first_page_only(parser: Parser) ->
     assert len(answers) == 5
 
 
-def test_a_parser_that_hangs_is_replaced_and_its_page_named(parser: Parser, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("alone", [False, True])
+def test_a_parser_that_is_stopped_is_replaced_and_no_page_blamed(
+    parser: Parser, monkeypatch: pytest.MonkeyPatch, alone: bool
+) -> None:
     monkeypatch.setattr(parsers, "SECONDS", 1.0)
-    wait_for_start = fetched(b"<title>first</title>")
-    parser.submit("first", wait_for_start, "https://a.example/x")
+    parser.submit("first", fetched(b"<title>first</title>"), "https://a.example/x")
     wait_for(parser, 1)
-    os.kill(parser._process.pid, signal.SIGSTOP)
-    parser.submit("slow", fetched(b"<title>slow</title>"), "https://a.example/x")
+    stopped = parser._process.pid
+    os.kill(stopped, signal.SIGSTOP)
+    for name in ("one", "two", "three"):
+        parser.submit(name, fetched(f"<title>{name}</title>".encode()), "https://a.example/x", alone=alone)
+    answers = dict(wait_for(parser, 3))
+    assert {token: page.title for token, page in answers.items()} == {"one": "one", "two": "two", "three": "three"}
+    assert parser._process.pid != stopped and parser.active() == 0 and parser.bytes == 0
+
+
+def test_a_page_with_which_every_process_stands_still_is_named_in_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parsers, "SECONDS", 0.3)
+    monkeypatch.setattr(parsers, "ASLEEP", 2)
+    started: list[int] = []
+    real = parsers.subprocess.Popen
+
+    def silent(command: list[str], **options: Any) -> Any:
+        """Instead of a parser one that never says anything, until the page has had its tries."""
+        quiet = len(started) < parsers.TRIES
+        process = real([sys.executable, "-c", "import time; time.sleep(60)"] if quiet else command, **options)
+        started.append(process.pid)
+        return process
+
+    monkeypatch.setattr(parsers.subprocess, "Popen", silent)
+    parser = Parser()
+    try:
+        parser.submit("still", fetched(b"<title>still</title>"), "https://a.example/x")
+        parser.submit("next", fetched(b"<title>next</title>"), "https://a.example/x")
+        monkeypatch.setattr(parsers, "SECONDS", 1.0)
+        answers = dict(wait_for(parser, 2, 40.0))
+    finally:
+        parser.close()
+    assert isinstance(answers["still"], Died) and answers["still"].slow
+    assert answers["next"].title == "next" and len(started) == parsers.TRIES + 1
+
+
+def test_a_parser_that_works_too_long_on_a_page_is_replaced_and_the_page_named(
+    parser: Parser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(parsers, "SECONDS", 0.4)
+    heavy = b"<title>slow</title>" + b"<p>" + b"<b><i>word </i></b>" * 1_200_000
+    parser.submit("slow", fetched(heavy), "https://a.example/x")
     parser.submit("next", fetched(b"<title>next</title>"), "https://a.example/x")
-    answers = dict(wait_for(parser, 2))
+    answers = dict(wait_for(parser, 2, 60.0))
     assert isinstance(answers["slow"], Died) and answers["slow"].slow
     assert answers["next"].title == "next"
+
+
+def test_a_stopped_reader_of_documents_costs_no_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(documents, "SECONDS", 2.0)
+    rtf = b"{\\rtf1 hello world}"
+    page = Extracted(types.RTF, "rtf")
+    assert documents.read_document(rtf, page).text == "hello world"
+    child = documents._child
+    assert child is not None
+    os.kill(child._process.pid, signal.SIGSTOP)
+    again = documents.read_document(rtf, Extracted(types.RTF, "rtf"))
+    assert again.text == "hello world" and "no_text" not in again.flags
+    documents.close()
 
 
 def test_the_parser_knows_none_of_our_settings(parser: Parser) -> None:

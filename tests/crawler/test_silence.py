@@ -84,18 +84,18 @@ def test_the_tick_takes_nobody_for_dead_because_the_database_refused_writes(
 ) -> None:
     monkeypatch.setattr(tick, "SECONDS", 0.0)
     rival = instances.register(None)
-    whole_round, rounds = tick.round_, iter(range(9))
+    whole_round, rounds = tick.Tick.round, iter(range(9))
 
-    def round_(watch: instances.Watch) -> None:
+    def round_(self: tick.Tick) -> list[str]:
         number = next(rounds)
         if number == 1:
             refusals.clock.now += AWAY  # it looks dead; whoever wants to bury it is refused
             refusals.left = 1
         if number == 3:
             os.kill(os.getpid(), signal.SIGTERM)
-        whole_round(watch)
+        return whole_round(self)
 
-    monkeypatch.setattr(tick, "round_", round_)
+    monkeypatch.setattr(tick.Tick, "round", round_)
     with handlers_kept():
         call_command("tick")
     assert refusals.made == 1 and lives(rival)

@@ -9,7 +9,6 @@ from django.utils import timezone
 from clearinghouse import queues
 from clearinghouse.library.models import Document
 from crawler import tick
-from crawler.instances import Watch
 from crawler.intake import snapshot_of
 from crawler.models import Preview
 from crawler.preview import rows
@@ -43,7 +42,7 @@ def test_a_preview_that_nobody_began_is_rung_again(
     rows.begin(begun.pk)
     rows.stop(stopped)
     rung.clear()
-    tick.round_(Watch())
+    tick.Tick().round()
     assert [ids for _, job, *ids in rung if job == rows.JOB] == [[lost.pk]]
     assert fresh.started_at is None
 

@@ -104,7 +104,7 @@ def test_targets_that_show_different_generations_and_a_failed_propagation_are_to
 
 @EVERYWHERE
 def test_a_mark_from_the_future_is_trouble_with_the_clock() -> None:
-    Mark.objects.create(name="notices", at=timezone.now() + timedelta(hours=2))
+    Mark.objects.create(name="tick", at=timezone.now() + timedelta(hours=2))
     assert [line.level for line in parts.clocks()] == [OK, TROUBLE]
 
 

@@ -90,7 +90,7 @@ def test_a_database_of_an_older_version_is_not_ready() -> None:
 def test_metrics_are_lines_that_prometheus_reads() -> None:
     run = Run.objects.create(requested_by="test", state="running", created_at=timezone.now())
     Excursion.objects.create(run=run, doc_id=1, title="Measures", state="running", found=9, queued=7, failed=2)
-    Mark.objects.create(name="notices", at=timezone.now())
+    Mark.objects.create(name="tick", at=timezone.now())
     LiveGeneration.objects.using("primary").update_or_create(pk=1, defaults={"generation": 41})
     text = Client().get("/metrics").content.decode()
     lines = text.splitlines()

@@ -7,7 +7,6 @@ from clearinghouse.databases import TARGETS
 from clearinghouse.published.models import LexiconState, LexiconWord
 from crawler import jobs, tick
 from crawler.index import counting, counts, lexicon
-from crawler.instances import Watch
 from crawler.propagation import load, services
 from tests.propagation.world import World, add_document, adopt, propagate, shown
 
@@ -72,15 +71,15 @@ def test_the_tick_notices_a_rollback_and_its_ring_opens_a_door_of_ours(generatio
     rings: list[str] = []
     monkeypatch.setattr(queues, "ring", lambda queue, function, *ids: rings.append(function))
     monkeypatch.setattr(queues, "waiting", lambda queue: 0)
-    tick.round_(Watch())
+    tick.Tick().round()
     assert "crawler.jobs.count_words" not in rings
     services.rollback("primary", by="tester")
-    tick.round_(Watch())
+    tick.Tick().round()
     assert "crawler.jobs.count_words" in rings
     assert "crawler.jobs.count_words" in queues.TRUSTED
     jobs.count_words()
     rings.clear()
-    tick.round_(Watch())
+    tick.Tick().round()
     assert "crawler.jobs.count_words" not in rings
 
 

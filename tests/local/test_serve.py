@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from clearinghouse.local import serve as local_serve
+from clearinghouse.process_state import STOPPED_SECONDS, of
 from tests.flow.house import BASE, House, until
 
 READY = "Ctrl-C stops everything"
@@ -115,6 +116,23 @@ def test_when_one_process_dies_the_others_end_and_it_says_which(house):
     os.kill(tick, signal.SIGKILL)
     assert process.wait(timeout=STOP_SECONDS) == 1
     assert "tick stopped" in house.log
+    wait_for_nothing(house)
+
+
+def test_a_process_that_is_stopped_is_woken(house):
+    """The tick and a worker: nobody else would do their work, and no end of theirs tells anybody."""
+    process = serve(house)
+    lines = house.processes()
+    asleep = [pid for pid, line in lines.items() if "manage.py tick" in line or "rqworker control" in line]
+    assert len(asleep) == 2
+    for pid in asleep:
+        os.kill(pid, signal.SIGSTOP)
+    until(lambda: all(of(pid).stopped for pid in asleep), "they are stopped")
+    until(lambda: not any(of(pid).stopped for pid in asleep), "they are woken", STOPPED_SECONDS + 10)
+    assert "tick was stopped: it is woken" in house.log and "worker-control was stopped" in house.log
+    assert process.poll() is None and house.processes().keys() >= set(asleep)
+    press_ctrl_c(process)
+    process.wait(timeout=STOP_SECONDS)
     wait_for_nothing(house)
 
 

@@ -35,6 +35,8 @@ NOT_SENT = {
     "COPY {} FROM STDIN": "how PostgreSQL takes rows",
     "PRAGMA journal_mode": "asked of SQLite only",
     "SELECT now()": "asked of PostgreSQL only",
+    "SELECT EXTRACT(EPOCH": "asked of PostgreSQL only",
+    "SELECT DATEDIFF_BIG": "SQL Server's own; SQLite, whose statements are recorded, has no clock to be asked",
     "IF NOT EXISTS ({}) {}": "two further statements, both seen",
 }
 _BEGINS = re.compile(

@@ -1,20 +1,15 @@
 """manage.py tick: the process that looks after everything every five seconds."""
 
-import logging
 import signal
 import threading
 from typing import Any
 
 from django.core.management.base import CommandParser
-from django.db import Error, connections
 
 from clearinghouse.adoption.checks import unusable_files
 from clearinghouse.commands import Command, Stop
 from clearinghouse.databases import DEFAULT, WEBCRAWL
 from crawler import tick
-from crawler.instances import Watch
-
-log = logging.getLogger(__name__)
 
 
 class Command(Command):
@@ -26,18 +21,13 @@ class Command(Command):
     def work(self, **options: Any) -> dict[str, Any]:
         if unusable := unusable_files(DEFAULT, WEBCRAWL):
             raise Stop(unusable)
-        end, watch, rounds = threading.Event(), Watch(), 0
+        end, looks, rounds, failed = threading.Event(), tick.Tick(), 0, []
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda *_: end.set())
         while not end.is_set():
-            try:
-                tick.round_(watch)
-            except Error as error:  # the database is away: what is silent meanwhile is not dead
-                log.warning("The database did not answer the tick: %s", error)
-                watch.forgive(error)
-                connections.close_all()
+            failed = looks.round()
             rounds += 1
             if options["once"]:
                 break
             end.wait(tick.SECONDS)
-        return {"rounds": rounds}
+        return {"rounds": rounds, "failed": failed}

@@ -14,7 +14,7 @@ from clearinghouse.addresses import networks
 from clearinghouse.library.models import Document, Project
 from crawler import asking, jobs, notices, telling, tick, webhooks
 from crawler.findings.diagnosis import diagnose_due
-from crawler.instances import Watch, register
+from crawler.instances import register
 from crawler.models import Delivery, Event, Excursion, Instance, Mark, Notice, Run, Webhook, WebhookCall, Wish
 from crawlpoints import services
 from tests.crawler.screens.rows import limited_run, make_run
@@ -307,12 +307,12 @@ def test_an_empty_address_removes_the_webhook(project: Project) -> None:
 def test_the_tick_writes_notices_and_its_rings_open_doors_of_ours(document: Document, administrator: Any) -> None:
     """Without Redis the ring is lost; the rows stay due, so that the next tick rings again."""
     make_run(document, state="finished", queued=0)
-    tick.round_(Watch())
+    tick.Tick().round()
     assert {"crawler.jobs.diagnose", "crawler.jobs.tell"} <= queues.TRUSTED
     jobs.diagnose()
     jobs.tell()
     Mark.objects.all().delete()
-    tick.round_(Watch())
+    tick.Tick().round()
     assert "run_finished" in of(administrator)
 
 

@@ -96,8 +96,7 @@ def test_the_queries_stay_the_same_for_more_rows(
 
 def test_the_tick_empties_what_the_searches_noted(db: Any) -> None:
     from crawler import tick
-    from crawler.instances import Watch
 
     spool.add({"day": "2026-11-12", "q": "asthma", "n": 1})
-    tick.round_(Watch())
+    tick.Tick().round()
     assert SearchUse.objects.get().query == "asthma"

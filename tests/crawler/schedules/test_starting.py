@@ -44,8 +44,8 @@ def test_two_ticks_that_both_saw_it_due_start_it_once(point: CrawlPoint) -> None
     sunday = weekly()
     later = sunday.next_at + timedelta(seconds=3)
     first, second = Schedule.objects.get(pk=sunday.pk), Schedule.objects.get(pk=sunday.pk)
-    assert schedules._start(first, later) is not None
-    assert schedules._start(second, later) is None and Run.objects.count() == 1
+    assert schedules.start(first, later) is not None
+    assert schedules.start(second, later) is None and Run.objects.count() == 1
 
 
 def test_many_missed_starts_are_made_up_for_once(point: CrawlPoint) -> None:

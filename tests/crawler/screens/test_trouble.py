@@ -53,7 +53,7 @@ def redis(tmp_path: Path, settings: Any) -> Iterator[Redis]:
 
 @pytest.fixture
 def ticking(db: Any) -> Mark:
-    return Mark.objects.create(name="notices", at=timezone.now())
+    return Mark.objects.create(name="tick", at=timezone.now())
 
 
 def banner(browser: Client, path: str = "/documents/") -> str:
