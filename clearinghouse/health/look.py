@@ -75,8 +75,8 @@ def missing() -> tuple[list[str], list[str]]:
     for alias, name in NAMES.items():
         if sentence := _wrong(alias, name):
             (bears if alias in (PRIMARY, BACKUP) and alias != serving else stops).append(sentence)
-    if not queues.reachable():
-        bears.append("Redis does not answer. Crawls wait until it does; pages and searches work on.")
+    if why := queues.trouble():
+        bears.append(f"{why}. Crawls wait until it does; pages and searches work on.")
     return stops, bears
 
 

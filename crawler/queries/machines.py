@@ -19,6 +19,7 @@ from clearinghouse import __version__, env, queues
 from clearinghouse.access.trouble import Trouble
 from clearinghouse.health import look
 from clearinghouse.health.look import NAMES
+from clearinghouse.redis_trouble import NO_ANSWER
 
 from ..models import Excursion, Fault, Instance, Mark, State
 
@@ -114,8 +115,8 @@ def trouble_now() -> Trouble | None:
     mark = Mark.objects.filter(name="notices").first()
     if mark is None:
         return None
-    if not queues.reachable():
-        return Trouble("Redis does not answer. Crawls will wait.", *_MACHINES)
+    if why := queues.trouble():
+        return Trouble(f"{why}. Crawls will wait.", *_MACHINES)
     if not workers_fact().good:
         return Trouble("No worker has reported for 3 minutes. Crawls will wait.", *_MACHINES)
     if timezone.now() - mark.at > SILENT:
@@ -125,8 +126,10 @@ def trouble_now() -> Trouble | None:
 
 
 def redis_fact() -> Fact:
-    if not queues.reachable():
-        return Fact("Redis", "Not reachable", good=False, detail="Crawls wait; the tick rings again when it is back.")
+    if why := queues.trouble():
+        word = "Not reachable" if why == NO_ANSWER else "Takes nothing"
+        detail = "" if why == NO_ANSWER else f"{why}. "
+        return Fact("Redis", word, good=False, detail=f"{detail}Crawls wait; the tick rings again when it is back.")
     waiting = ", ".join(f"{name}: {queues.waiting(name)}" for name in queues.NAMES)
     return Fact("Redis", "Reachable", detail=f"Rings waiting for a worker: {waiting}")
 

@@ -204,3 +204,8 @@ def start_ids_above(connection: Any, table: str, column: str, floor: int) -> Non
 
 def dangling(connection: Any) -> int:
     return 0
+
+
+def as_bytes(column: str) -> str:
+    """The bytes of a text or of how a time is written; a database of SQL_ASCII holds any."""
+    return f"convert_to(CAST({column} AS text), getdatabaseencoding())"

@@ -163,3 +163,8 @@ def _highest_id_given(connection: Any, table: str) -> int | None:
 def dangling(connection: Any) -> int:
     """Rows that refer to rows that are not there (SQLite checks this only for programs that ask for it)."""
     return len(rows(connection, "PRAGMA foreign_key_check"))
+
+
+def as_bytes(column: str) -> str:
+    """The bytes of a text, without the driver's reading of what the column is declared to hold."""
+    return f"CAST({column} AS BLOB)"
