@@ -233,6 +233,9 @@ class OurWorker(Worker):
         if isinstance(exc_info[1], InvalidJobOperation):
             log.warning("Redis forgot job %s while it ran", job.id)
             return
+        if isinstance(exc_info[1], RedisError):
+            log.warning("%s: the end of job %s was not noted there", redis_trouble.sentence(exc_info[1]), job.id)
+            return
         super().handle_exception(job, *exc_info)
 
     def monitor_work_horse(self, job: Job, queue: Queue) -> None:
