@@ -16,7 +16,6 @@ from clearinghouse.commands import counted
 
 from . import old_rows, standing
 from .checks import Unusable
-from .dialects import dialect
 from .old_rows import NUMBER, TEXT, TIME, Wrong
 
 _MOST_NAMED = 20
@@ -147,6 +146,5 @@ def forget_noughts(found: Examined) -> None:
     """Dates of noughts in tables that are kept become empty: no driver of ours reads them, and they say nothing."""
     for table, column in found.noughts:
         name = standing.quoted(found.connection, standing.column_names(found.connection, table)[column])
-        like = dialect(found.connection).as_bytes(name)
-        home, begins = standing.quoted(found.connection, table), "CAST('0000-00-00' AS BLOB)"
-        standing.run(found.connection, f"UPDATE {home} SET {name} = NULL WHERE substr({like}, 1, 10) = {begins}")  # noqa: S608
+        home, begins = standing.quoted(found.connection, table), f"substr(CAST({name} AS text), 1, 10)"
+        standing.run(found.connection, f"UPDATE {home} SET {name} = NULL WHERE {begins} = '0000-00-00'")  # noqa: S608

@@ -16,7 +16,7 @@ from django.db import connections, transaction
 
 from clearinghouse.databases import DEFAULT, TARGETS
 
-from . import checks, odd_rows, passwords, results, seeds, standing, views
+from . import checks, odd_rows, passwords, results, schema, seeds, standing, views
 from .dialects import dialect
 from .executor import AdoptingExecutor
 from .locks import alone_with
@@ -45,6 +45,8 @@ def prepare(alias: str) -> Prepared:
         results.refuse_two_sets(alias)
         if results_stand_as_tables(alias) or plan_of(alias):
             _make_tables(done)
+        if lacking := schema.differences(alias):
+            raise checks.Unusable(schema.sentence(alias, lacking), schema.what_to_do())
         seeds.seed(alias)
         _show_results(done)
         views.create_views(alias)
@@ -73,7 +75,7 @@ def _make_tables(done: Prepared) -> None:
     odd = odd_rows.examine(alias, connection, executor.to_be_adopted(plan))
     if dangling := dialect(connection).dangling(connection):
         done.notes.append(f"{dangling} rows refer to rows that do not exist; they were kept as they are")
-    with _one_transaction(alias):
+    with one_transaction(alias):
         odd_rows.forget_noughts(odd)
         emit_pre_migrate_signal(0, False, alias, plan=plan)
         state = executor.migrate(executor.loader.graph.leaf_nodes(), plan)
@@ -90,7 +92,7 @@ def _show_results(done: Prepared) -> None:
     if loadable:
         results.load_beside(alias)
     if loadable or results_stand_as_tables(alias):
-        with _one_transaction(alias):
+        with one_transaction(alias):
             shown = results.show_loaded(alias) if loadable else 0
             done.tables += results.put_aside(alias)
             views.create_views(alias)
@@ -101,7 +103,7 @@ def _show_results(done: Prepared) -> None:
 
 
 @contextmanager
-def _one_transaction(alias: str) -> Iterator[None]:
+def one_transaction(alias: str) -> Iterator[None]:
     """All or nothing, also of SQLite's schema, whose foreign keys must be off before the transaction begins."""
     connection: Any = connections[alias]
     connection.disable_constraint_checking()
