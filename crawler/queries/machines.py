@@ -15,7 +15,7 @@ from django.db import DatabaseError, connections
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from clearinghouse import __version__, env, queues
+from clearinghouse import __version__, env, full_disk, queues
 from clearinghouse.access.trouble import Trouble
 from clearinghouse.health import look
 from clearinghouse.health.look import NAMES
@@ -121,6 +121,8 @@ def trouble_now() -> Trouble | None:
         return Trouble("No worker has reported for 3 minutes. Crawls will wait.", *_MACHINES)
     if timezone.now() - mark.at > SILENT:
         return Trouble("The tick has not reported for 3 minutes. Nothing starts by itself.", *_MACHINES)
+    if full_disk.full_folders():
+        return Trouble("The disk is full. Nothing can be saved until there is room; reading goes on.", *_STATUS)
     full = disk()
     return None if full.good else Trouble(f"{full.label}: {full.word}. Crawls stop when it is full.", *_STATUS)
 
