@@ -57,7 +57,7 @@ class Brief(logging.Filter):
             record.exc_info = record.exc_text = None
         if record.exc_info and full_disk.is_full(record.exc_info[1]):
             record.msg, record.args = f"{full_disk.SENTENCE} ({record.getMessage()})", ()
-            record.exc_info = record.exc_text = None
+            record.exc_info, record.exc_text = None, None
         return True
 
 

@@ -32,7 +32,7 @@ def answer(request: HttpRequest, context: dict[str, object]) -> HttpResponse:
         sentence = "The disk is full: nothing was saved. Send it again when there is room."
         return JsonResponse({"code": "disk_full", "error": sentence}, status=STATUS)
     typed, files = _typed(request)
-    context = context | {"typed": typed, "files": files, "token": get_token(request) if typed else ""}
+    context = context | {"typed": typed, "files": files, "csrf_token": get_token(request)}
     response = HttpResponse(render_to_string("507.html", context), status=STATUS)
     response.headers["Cache-Control"] = "no-store"
     return response
