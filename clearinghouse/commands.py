@@ -16,6 +16,7 @@ from typing import Any, NoReturn
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db.utils import DatabaseError, OperationalError, ProgrammingError
 
+from . import full_disk
 from .library.models import Document
 from .logs import log_uncaught
 from .records import acting_as
@@ -62,8 +63,11 @@ class Stop(CommandError):
         self.result = result
 
 
-def _said(error: DatabaseError) -> str:
-    """What is to be done about a database; empty for a fault of ours, whose traceback tells more."""
+def _said(error: DatabaseError | OSError) -> str:
+    """What is to be done about a database or disk; empty for a fault of ours, whose traceback tells more."""
+    if full_disk.is_full(error):
+        where = ", ".join(map(str, full_disk.full_folders()))
+        return f"The disk is full{where and f' ({where})'}: make room, then repeat this; nothing is lost."
     words = " ".join(str(error).split())
     if isinstance(error, OperationalError | ProgrammingError) and _UNPREPARED.search(words):
         return "The databases are not prepared here. Run: manage.py prepare"
@@ -117,7 +121,7 @@ class Command(BaseCommand):
                 raise
             self.stderr.write(str(stop))  # Django would put the name of the class before the sentence
             sys.exit(stop.returncode)
-        except DatabaseError as error:
+        except (DatabaseError, OSError) as error:
             sentence = _said(error)
             if not self._called_from_command_line or not sentence:
                 raise

@@ -14,6 +14,8 @@ from contextvars import ContextVar
 from datetime import UTC, datetime
 from types import TracebackType
 
+from clearinghouse import full_disk
+
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 _LOGINS = re.compile(r"(?<=://)[^/\s@]+@")
@@ -45,11 +47,17 @@ def known() -> dict[str, object]:
 
 
 class Brief(logging.Filter):
-    """What visitors cause at will (a forged host, too many fields) is one line: where our code noticed is no news."""
+    """What visitors cause at will (a forged host, too many fields) is one line: where our code noticed is no news.
+
+    So is a full disk.
+    """
 
     def filter(self, record: logging.LogRecord) -> bool:
         if record.name.startswith("django.security"):
             record.exc_info = record.exc_text = None
+        if record.exc_info and full_disk.is_full(record.exc_info[1]):
+            record.msg, record.args = f"{full_disk.SENTENCE} ({record.getMessage()})", ()
+            record.exc_info, record.exc_text = None, None
         return True
 
 

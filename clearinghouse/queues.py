@@ -17,6 +17,8 @@ from rq.exceptions import DeserializationError
 from rq.job import Job
 from rq.worker import WorkerStatus
 
+from . import redis_trouble
+
 CONTROL = "control"
 CRAWL = "crawl"
 PROPAGATE = "propagate"
@@ -60,14 +62,25 @@ def _redis() -> Redis:
 def ring(queue: str, function: str, *ids: int) -> bool:
     """Ask a worker to look at these rows; False when Redis cannot be asked (the tick will ring again)."""
     try:
-        target = django_rq.get_queue(queue, connection=_redis())
-        # A crawl ends its slice and leaves a ticket; a propagation ends when it is done, and beats meanwhile.
-        limit = NO_LIMIT if queue == PROPAGATE else None
-        target.enqueue(function, *ids, job_timeout=limit, result_ttl=0, failure_ttl=3600, ttl=None)
+        _enqueue(queue, function, ids)
         return True
     except (RedisError, OSError) as error:
-        log.warning("Redis did not take a ring for %s %s: %s", function, ids, error)
+        log.warning("Redis did not take a ring for %s %s: %s", function, ids, redis_trouble.sentence(error))
         return False
+
+
+def _enqueue(queue: str, function: str, ids: tuple[int, ...]) -> None:
+    connection = _redis()
+    target = django_rq.get_queue(queue, connection=connection)
+    # A crawl ends its slice and leaves a ticket; a propagation ends when it is done, and beats meanwhile.
+    limit = NO_LIMIT if queue == PROPAGATE else None
+    how = {"job_timeout": limit, "result_ttl": 0, "failure_ttl": 3600, "ttl": None}
+    try:
+        target.enqueue(function, *ids, **how)
+    except RedisError as error:
+        if not redis_trouble.is_wrong_type(error) or not redis_trouble.remove_wrong_types(connection):
+            raise
+        target.enqueue(function, *ids, **how)
 
 
 def waiting(queue: str) -> int:
@@ -96,11 +109,16 @@ def idle_workers(queue: str) -> int:
         return 0
 
 
-def reachable() -> bool:
+def trouble() -> str:
+    """Why Redis takes no ring now, in one sentence without a full stop; empty when it does."""
     try:
-        return bool(_redis().ping())
-    except (RedisError, OSError):
-        return False
+        return redis_trouble.why_nothing_is_taken(_redis())
+    except ValueError as error:  # the address itself
+        return f"CLEARINGHOUSE_REDIS_URL cannot be used ({type(error).__name__})"
+
+
+def reachable() -> bool:
+    return not trouble()
 
 
 def _workers(connection: Redis, queue: Queue | None = None) -> Iterator[Worker]:

@@ -19,6 +19,7 @@ from django.utils import timezone
 
 from clearinghouse.databases import WEBCRAWL
 from clearinghouse.digests import digest_of
+from clearinghouse.full_disk import is_full
 from clearinghouse.logs import escaped, without_secrets
 
 MOST = 500
@@ -36,6 +37,8 @@ class Keeper(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         error = record.exc_info[1] if record.exc_info else None
         if not apps.ready or record.name.startswith(_NOT_OURS) or isinstance(error, _DATABASE_AWAY):
+            return
+        if is_full(error):
             return
         if _REDIS_AWAY in str(record.msg):
             return

@@ -163,6 +163,7 @@
   document.addEventListener("htmx:responseError", (event) => {
     const code = event.detail.xhr.status;
     if (code === 401 || code === 403) say("You were signed out or may not do this. Reload the page.", "bad");
+    else if (code === 507) say("The disk of the server is full: nothing was saved. What you typed is still here.", "bad");
     else say(`The server answered with an error (${code}). Nothing was changed on this page.`, "bad");
   });
   // A page that is left breaks off its requests; htmx would report that as an error.

@@ -13,6 +13,7 @@ from django.utils import timezone
 from django.views.decorators.debug import sensitive_variables
 
 from clearinghouse.audit import services as audit
+from clearinghouse.full_disk import left_out_when_full
 
 from .models import ApiKey
 
@@ -61,7 +62,8 @@ def user_of(header: str) -> Any | None:
         return None
     now = timezone.now()
     if key.last_used_at is None or now - key.last_used_at > _NOTED_EVERY:
-        ApiKey.objects.filter(pk=key.pk).update(last_used_at=now)
+        with left_out_when_full("the last use of an API key"):
+            ApiKey.objects.filter(pk=key.pk).update(last_used_at=now)
     return key.user
 
 

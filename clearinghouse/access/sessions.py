@@ -17,11 +17,21 @@ from django.http import HttpRequest
 from django.utils import timezone
 
 from clearinghouse.databases import DEFAULT
+from clearinghouse.full_disk import left_out_when_full
 
 _SESSION = "SELECT session_data FROM django_session WHERE session_key = %s AND expire_date > %s"
 
 
 class SessionStore(db.SessionStore):
+    def save(self, must_create: bool = False) -> None:
+        """A new session must be written. What changes in one that stands (a notice was shown) may be left out when
+        there is no room: who only reads goes on."""
+        if must_create:
+            super().save(must_create)
+            return
+        with left_out_when_full("a change of a session"):
+            super().save(must_create)
+
     def load(self) -> dict[str, Any]:
         connection = connections[DEFAULT]
         now = connection.ops.adapt_datetimefield_value(timezone.now())

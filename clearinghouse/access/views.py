@@ -3,6 +3,7 @@
 Does not: decide who may (policies), change people (people.py). Called by: urls, settings.CSRF_FAILURE_VIEW.
 """
 
+import sys
 from typing import Any
 
 from django.conf import settings
@@ -18,9 +19,10 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
 
-from clearinghouse import logs
+from clearinghouse import full_disk, logs
 from clearinghouse.audit import services as audit
 
+from . import disk_full
 from .doors import safe_next, try_sign_in
 from .forms import PreferencesForm, SignInForm, problems_of
 from .services import choose_rows
@@ -140,12 +142,19 @@ def csrf_refused(request: HttpRequest, reason: str = "") -> HttpResponse:
 
 
 def fault(request: HttpRequest) -> HttpResponse:
-    """A fault of ours; to a program it is told in JSON."""
+    """A fault of ours, or a full disk; to a program it is told in JSON."""
+    if full_disk.is_full(sys.exc_info()[1]):
+        return disk_full.answer(request, _without_database(request))
     if request.path_info.startswith("/api/"):
         sentence = "A fault of ours. It is written down; try again later."
         return JsonResponse({"code": "fault", "error": sentence}, status=500)
+    return HttpResponse(render_to_string("500.html", _without_database(request)), status=500)
+
+
+def _without_database(request: HttpRequest) -> dict[str, Any]:
+    """What a page needs that asks nobody."""
     theme = request.COOKIES.get(THEME_COOKIE, "")
-    context = {
+    return {
         "style": _file("app.css"),
         "mark": _file("icon.svg"),
         "theme": theme if theme in THEMES and theme != "system" else "",
@@ -153,7 +162,6 @@ def fault(request: HttpRequest) -> HttpResponse:
         "path": request.get_full_path(),
         "number": logs.known().get("request", ""),
     }
-    return HttpResponse(render_to_string("500.html", context), status=500)
 
 
 def _file(name: str) -> str:

@@ -12,10 +12,11 @@ from typing import Any
 
 from django.db import Error, connections
 
+from clearinghouse import full_disk
+
 # A look at the whole file; a large one is looked at for this long at each start, `doctor` takes its time.
 QUICK_SECONDS = 0.5
 _HEADER = b"SQLite format 3\0"
-_NEARLY_FULL = 1_000_000  # bytes: SQLite must be able to make the file beside its own that its readers share
 LEFT_ALONE = "it was left as it is: restore it from a backup, or move it away to start anew"
 
 
@@ -110,7 +111,7 @@ def _check_content(alias: str, path: Path, seconds: float) -> None:
 
 
 def _about_the_disk(folder: Path) -> str:
-    if (free := shutil.disk_usage(folder).free) < _NEARLY_FULL:
+    if (free := shutil.disk_usage(folder).free) < full_disk.NEARLY_FULL:
         return f"the disk of {folder} is full ({free:,} bytes are free): make room, nothing is lost"
     return "look whether its disk is well, and who holds a lock"
 

@@ -28,6 +28,10 @@ class AdoptingExecutor(MigrationExecutor):
         self.notes: list[str] = []
         self._before_adopting = before_adopting
 
+    def to_be_adopted(self, plan: Any) -> list[str]:
+        """The tables that stand already although a migration of this plan would create them."""
+        return sorted({table for migration, _ in plan for table in self._standing_models(migration).values()})
+
     def _migrate_all_forwards(self, state: Any, plan: Any, full_plan: Any, fake: bool, fake_initial: bool) -> Any:
         missing = {migration for migration, _ in plan}
         for migration in [migration for migration, _ in full_plan if migration in missing]:

@@ -1,7 +1,8 @@
 """Owns: the order in which one database is made usable. Called by: the command `prepare`.
 
-Looks first and writes only what is missing. The tables of one database are made, adopted or migrated in one
-transaction: a process killed in it leaves the database as it was. What follows continues where it stopped.
+Looks first, at every row of what is to be adopted, and writes only what is missing. The tables of one database are
+made, adopted or migrated in one transaction: a process killed in it leaves the database as it was. Old results are
+loaded beside what stands, and shown in one more; what follows continues where it stopped.
 """
 
 from collections.abc import Iterator
@@ -15,7 +16,7 @@ from django.db import connections, transaction
 
 from clearinghouse.databases import DEFAULT, TARGETS
 
-from . import checks, passwords, results, seeds, standing, views
+from . import checks, odd_rows, passwords, results, schema, seeds, standing, views
 from .dialects import dialect
 from .executor import AdoptingExecutor
 from .locks import alone_with
@@ -41,10 +42,14 @@ def prepare(alias: str) -> Prepared:
     connection = connections[alias]
     with alone_with(alias):
         dialect(connection).erase_deleted(connection)
+        results.refuse_two_sets(alias)
         if results_stand_as_tables(alias) or plan_of(alias):
             _make_tables(done)
-        views.create_views(alias)
+        if lacking := schema.differences(alias):
+            raise checks.Unusable(schema.sentence(alias, lacking), schema.what_to_do())
         seeds.seed(alias)
+        _show_results(done)
+        views.create_views(alias)
         _fill(done)
         if done.state != UP_TO_DATE or done.notes:
             dialect(connection).flush(connection)
@@ -64,28 +69,46 @@ def _make_tables(done: Prepared) -> None:
     alias = done.alias
     empty = standing.is_empty(alias)
     connection = connections[alias]
-    with _one_transaction(alias, done):
-        aside = results.put_aside(alias)
-        executor = AdoptingExecutor(connection, lambda tables: views.take_down(alias, tables))
-        executor.loader.check_consistent_history(connection)
-        plan = executor.migration_plan(executor.loader.graph.leaf_nodes())
+    executor = AdoptingExecutor(connection, lambda tables: views.take_down(alias, tables))
+    executor.loader.check_consistent_history(connection)
+    plan = executor.migration_plan(executor.loader.graph.leaf_nodes())
+    odd = odd_rows.examine(alias, connection, executor.to_be_adopted(plan))
+    if dangling := dialect(connection).dangling(connection):
+        done.notes.append(f"{dangling} rows refer to rows that do not exist; they were kept as they are")
+    with one_transaction(alias):
+        odd_rows.forget_noughts(odd)
         emit_pre_migrate_signal(0, False, alias, plan=plan)
         state = executor.migrate(executor.loader.graph.leaf_nodes(), plan)
-        done.tables = [*executor.adopted, *aside]
-        done.rows = sum(standing.count(connection, table) for table in done.tables)
+        done.tables = list(executor.adopted)
         emit_post_migrate_signal(0, False, alias, apps=state.apps, plan=plan)
-    done.notes += executor.notes
-    done.state = CREATED if empty else ADOPTED if done.tables else MIGRATED
+    done.notes += [*odd.notes(), *executor.notes]
+    done.state = CREATED if empty else ADOPTED if done.tables else MIGRATED if plan else UP_TO_DATE
+
+
+def _show_results(done: Prepared) -> None:
+    """The last step of an adoption, and the first that others see: old results become generation 1, in one moment."""
+    alias = done.alias
+    loadable = alias in TARGETS.values() and results.to_be_shown(alias)
+    if loadable:
+        results.load_beside(alias)
+    if loadable or results_stand_as_tables(alias):
+        with one_transaction(alias):
+            shown = results.show_loaded(alias) if loadable else 0
+            done.tables += results.put_aside(alias)
+            views.create_views(alias)
+        done.state = ADOPTED
+        done.notes += [f"loaded {shown} earlier results as generation 1"] if shown else []
+    connection = connections[alias]
+    done.rows = sum(standing.count(connection, table) for table in done.tables)
 
 
 @contextmanager
-def _one_transaction(alias: str, done: Prepared) -> Iterator[None]:
+def one_transaction(alias: str) -> Iterator[None]:
     """All or nothing, also of SQLite's schema, whose foreign keys must be off before the transaction begins."""
     connection: Any = connections[alias]
     connection.disable_constraint_checking()
     check = connection.check_constraints
-    if dangling := dialect(connection).dangling(connection):
-        done.notes.append(f"{dangling} rows refer to rows that do not exist; they were kept as they are")
+    if dialect(connection).dangling(connection):
         # The schema editor would refuse every migration because of rows that have always been so.
         connection.check_constraints = lambda table_names=None: None
     try:
@@ -105,9 +128,6 @@ def _fill(done: Prepared) -> None:
         sealed, refused = passwords.seal_plain()
         done.notes += [f"sealed {sealed} plain passwords of crawl points"] if sealed else []
         done.notes += refused
-    if done.alias in TARGETS.values():
-        pages = results.load_before(done.alias)
-        done.notes += [f"loaded {pages} earlier results as generation 1"] if pages else []
     if done.state == ADOPTED:
         done.notes += seeds.page_types_named_otherwise(done.alias)
 

@@ -2,13 +2,13 @@
 
 Does not: change a row of them; rows that were nominally deleted stay aside unseen. Called by: adoption.prepare.
 
-doc_crawl_page becomes doc_crawl_page_before, crawl_page_meta becomes crawl_page_meta_before. Each page is loaded
-under its own id, in short transactions that a killed process continues; the switch to generation 1 comes last.
+Each page is loaded under its own id beside the old tables, in short transactions that nobody sees and a killed process
+continues. Only when all are there, one transaction makes doc_crawl_page doc_crawl_page_before and crawl_page_meta
+crawl_page_meta_before, puts the views in their place and switches to generation 1: until then everything is as it was.
 """
 
 from collections.abc import Iterator
 from contextlib import suppress
-from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -21,8 +21,10 @@ from clearinghouse.published import models as published
 from clearinghouse.published.types import EXTENSIONS
 from clearinghouse.search import backends
 
-from . import standing, views
+from . import old_rows, standing, views
 from .dialects import dialect
+from .odd_rows import RESULTS
+from .old_rows import BYTES, TEXT
 from .text import text_of
 
 BEFORE = "_before"
@@ -32,10 +34,17 @@ VERSION_BITS = 28  # an instance draws its versions' ids from the block that beg
 METAS_PER_PAGE = 256  # as in crawler.propagation.rows, and in the view crawl_page_meta of webcrawl
 _LOWEST = -(2**63)
 _UNKNOWN = ""
+_EXTENSION, _NAME, _META_NAME = 50, 150, 512  # as wide as our columns are; the old row keeps the rest
 
 
 class TwoSetsOfResults(Exception):
     """doc_crawl_page and doc_crawl_page_before are both tables: a person must say which one counts."""
+
+
+def refuse_two_sets(alias: str) -> None:
+    there = standing.tables(connections[alias])
+    if twice := [name for name in views.NAMES if name in there and name + BEFORE in there]:
+        raise TwoSetsOfResults(f"{alias}: {twice[0]} and {twice[0]}{BEFORE} are both tables; keep one of them")
 
 
 def put_aside(alias: str) -> list[str]:
@@ -43,8 +52,6 @@ def put_aside(alias: str) -> list[str]:
     connection = connections[alias]
     there = standing.tables(connection)
     found = [name for name in views.NAMES if name in there]
-    if twice := [name for name in found if name + BEFORE in there]:
-        raise TwoSetsOfResults(f"{alias}: {twice[0]} and {twice[0]}{BEFORE} are both tables; keep one of them")
     views.take_down(alias, found)
     for name in found:
         old, new = standing.quoted(connection, there[name]), standing.quoted(connection, name + BEFORE)
@@ -53,26 +60,42 @@ def put_aside(alias: str) -> list[str]:
     return [name + BEFORE for name in found]
 
 
-def load_before(alias: str) -> int:
-    """Make the rows that were put aside generation 1 of this target, unless it has a generation; how many pages."""
-    connection = connections[alias]
-    table = standing.tables(connection).get(f"doc_crawl_page{BEFORE}")
-    live = published.LiveGeneration.objects.using(alias).get(pk=1)
-    if table is None or live.generation >= FIRST_GENERATION or not standing.count(connection, table):
-        return 0
-    pages = 0
+def to_be_shown(alias: str) -> bool:
+    """Whether there are old results that no generation of this target shows yet."""
+    table = _table_of(alias, "doc_crawl_page")
+    return table is not None and not _is_shown(alias) and standing.count(connections[alias], table) > 0
+
+
+def load_beside(alias: str) -> None:
+    """Load what stands, in short transactions that nobody sees and a killed process continues."""
     _ensure_index(alias)
-    for batch in _batches(alias, table):
-        pages += len(batch)
+    for batch in _batches(alias, str(_table_of(alias, "doc_crawl_page"))):
         with transaction.atomic(using=alias):
             _load(alias, batch)
-    with transaction.atomic(using=alias):
-        _load_documents(alias)
-        _start_ids_above_theirs(alias)
-        published.LiveGeneration.objects.using(alias).filter(pk=1).update(
-            generation=FIRST_GENERATION, switched_at=timezone.now()
-        )
-    return pages
+
+
+def show_loaded(alias: str) -> int:
+    """Inside the transaction that puts the old tables aside: what was added meanwhile, and the switch to generation 1.
+
+    How many pages that generation shows.
+    """
+    load_beside(alias)
+    _load_documents(alias)
+    _start_ids_above_theirs(alias)
+    published.LiveGeneration.objects.using(alias).filter(pk=1).update(
+        generation=FIRST_GENERATION, switched_at=timezone.now()
+    )
+    return published.PublishedVersion.objects.using(alias).count()
+
+
+def _is_shown(alias: str) -> bool:
+    return published.LiveGeneration.objects.using(alias).get(pk=1).generation >= FIRST_GENERATION
+
+
+def _table_of(alias: str, name: str) -> str | None:
+    """The old table as it stands: where it always stood, or put aside."""
+    there = standing.tables(connections[alias])
+    return there.get(name) or there.get(name + BEFORE)
 
 
 def _batches(alias: str, table: str) -> Iterator[list[dict[str, Any]]]:
@@ -82,7 +105,10 @@ def _batches(alias: str, table: str) -> Iterator[list[dict[str, Any]]]:
     last = published.PublishedVersion.objects.using(alias).order_by("-pk").values_list("pk", flat=True).first()
     last = _LOWEST if last is None else last
     alive = f" AND coalesce({columns['deleted_fl']}, 0) = 0" if "deleted_fl" in columns else ""
-    listed = ", ".join(standing.quoted(connection, name) for name in columns.values())
+    kinds = {
+        name: kind for name, kind in (RESULTS["doc_crawl_page"] | {"crawl_file": BYTES}).items() if name in columns
+    }
+    listed = ", ".join(old_rows.selected(connection, columns[name], kind) for name, kind in kinds.items())
     key, home = standing.quoted(connection, columns["doc_crawl_page_id"]), standing.quoted(connection, table)
     first = "TOP (%s)" if connection.vendor == "microsoft" else ""
     limit = "" if first else " LIMIT %s"
@@ -91,10 +117,21 @@ def _batches(alias: str, table: str) -> Iterator[list[dict[str, Any]]]:
         found = standing.rows(connection, sql, (_BATCH, last) if first else (last, _BATCH))
         if not found:
             return
-        named = [dict(zip(columns, row, strict=True)) for row in found]
+        named = [_readable(dict(zip(kinds, row, strict=True)), kinds) for row in found]
         last = named[-1]["doc_crawl_page_id"]
         # The dictionary declares no key in this table: of rows with the same id one is shown.
         yield list({row["doc_crawl_page_id"]: row for row in named}.values())
+
+
+def _readable(row: dict[str, Any], kinds: dict[str, str]) -> dict[str, Any]:
+    """What was found odd and borne with: a date that is none is not known, a text is guessed."""
+    return {name: _borne(kinds[name], stored, old_rows.read(kinds[name], stored)) for name, stored in row.items()}
+
+
+def _borne(kind: str, stored: Any, value: Any) -> Any:
+    if not isinstance(value, old_rows.Wrong):
+        return value
+    return old_rows.guessed(stored) if kind == TEXT else None
 
 
 def _load(alias: str, batch: list[dict[str, Any]]) -> None:
@@ -123,10 +160,10 @@ def _index(alias: str, published_ids: list[int]) -> None:
 
 
 def _version(row: dict[str, Any], metas: list[published.PublishedMeta]) -> published.PublishedVersion:
-    url, body = row["crawl_page_url"], _bytes(row.get("crawl_file"))
+    url, body = row["crawl_page_url"], row.get("crawl_file")
     type_id, title = row.get("crawl_page_type_id"), row.get("title_str") or _UNKNOWN
     extension = row.get("page_ext") or EXTENSIONS.get(type_id or 0, _UNKNOWN)
-    made = _moment(row.get("create_dt")) or _moment(row.get("update_dt")) or timezone.now()
+    made = row.get("create_dt") or row.get("update_dt") or timezone.now()
     content = repr((url, type_id, extension, title, [(meta.name, meta.content) for meta in metas]))
     return published.PublishedVersion(
         pk=row["doc_crawl_page_id"],
@@ -137,32 +174,39 @@ def _version(row: dict[str, Any], metas: list[published.PublishedMeta]) -> publi
         url=url,
         host=_host_of(url),
         type_id=type_id or 0,  # 0: not known; the view shows NULL
-        extension=extension,
+        extension=extension[:_EXTENSION],
         title=title,
         metas=" ".join(meta.content for meta in metas),
         text=text_of(body, extension),
         body=body,
         crawled_at=made,
         created_at=made,
-        updated_by=row.get("update_nm") or _UNKNOWN,
+        updated_by=(row.get("update_nm") or _UNKNOWN)[:_NAME],
     )
 
 
 def _metas_of(alias: str, page_ids: list[int]) -> list[published.PublishedMeta]:
     connection = connections[alias]
-    table = standing.tables(connection).get(f"crawl_page_meta{BEFORE}")
+    table = _table_of(alias, "crawl_page_meta")
     if table is None:
         return []
-    columns = standing.column_names(connection, table)
+    columns, kinds = standing.column_names(connection, table), RESULTS["crawl_page_meta"]
     alive = f" AND coalesce({columns['deleted_fl']}, 0) = 0" if "deleted_fl" in columns else ""
     places = ", ".join(["%s"] * len(page_ids))
+    listed = ", ".join(old_rows.selected(connection, columns[name], kind) for name, kind in kinds.items())
     sql = (
-        f"SELECT crawl_page_meta_id, doc_crawl_page_id, name_str, content_str FROM {standing.quoted(connection, table)}"  # noqa: S608
+        f"SELECT {listed} FROM {standing.quoted(connection, table)}"  # noqa: S608
         f" WHERE doc_crawl_page_id IN ({places}){alive} ORDER BY crawl_page_meta_id"
     )
+    found = [_readable(dict(zip(kinds, row, strict=True)), kinds) for row in standing.rows(connection, sql, page_ids)]
     return [
-        published.PublishedMeta(pk=key, published_id=page, name=name or _UNKNOWN, content=content or _UNKNOWN)
-        for key, page, name, content in standing.rows(connection, sql, page_ids)
+        published.PublishedMeta(
+            pk=row["crawl_page_meta_id"],
+            published_id=row["doc_crawl_page_id"],
+            name=(row["name_str"] or _UNKNOWN)[:_META_NAME],
+            content=row["content_str"] or _UNKNOWN,
+        )
+        for row in found
     ]
 
 
@@ -183,7 +227,7 @@ def _start_ids_above_theirs(alias: str) -> None:
         ("doc_crawl_page", "doc_crawl_page_id", published.PublishedVersion),
         ("crawl_page_meta", "crawl_page_meta_id", published.PublishedMeta),
     ):
-        floor = _highest(alias, name + BEFORE, key)
+        floor = max(_highest(alias, name, key), _highest(alias, name + BEFORE, key))
         _start_above(alias, model._meta.db_table, model._meta.pk.column, floor)
 
 
@@ -223,22 +267,6 @@ def _highest(alias: str, table: str, column: str) -> int:
         return 0
     key = standing.quoted(connection, column)
     return standing.value(connection, f"SELECT max({key}) FROM {standing.quoted(connection, home)}") or 0  # noqa: S608
-
-
-def _bytes(value: Any) -> bytes | None:
-    return value.encode() if isinstance(value, str) else None if value is None else bytes(value)
-
-
-def _moment(value: Any) -> datetime | None:
-    """SQLite gives text; a time without a zone is taken as one of this server's."""
-    if isinstance(value, str):
-        try:
-            value = datetime.fromisoformat(value.strip())
-        except ValueError:
-            return None
-    if not isinstance(value, datetime):
-        return None
-    return value.astimezone(UTC) if timezone.is_aware(value) else timezone.make_aware(value)
 
 
 def _host_of(url: str) -> str:

@@ -12,7 +12,7 @@ from django.db import Error, connections
 from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
 
-from clearinghouse import queues
+from clearinghouse import full_disk, queues
 from clearinghouse.databases import BACKUP, DEFAULT, PRIMARY, WEBCRAWL
 from clearinghouse.search.serving import public_alias
 
@@ -75,8 +75,10 @@ def missing() -> tuple[list[str], list[str]]:
     for alias, name in NAMES.items():
         if sentence := _wrong(alias, name):
             (bears if alias in (PRIMARY, BACKUP) and alias != serving else stops).append(sentence)
-    if not queues.reachable():
-        bears.append("Redis does not answer. Crawls wait until it does; pages and searches work on.")
+    if full_disk.full_folders():
+        bears.append("A disk is full. Nothing can be saved until there is room; pages and searches work on.")
+    if why := queues.trouble():
+        bears.append(f"{why}. Crawls wait until it does; pages and searches work on.")
     return stops, bears
 
 

@@ -3,22 +3,25 @@
 Does not: know what they do. Called by: serve.
 
 Each process is the leader of its own session. Redis goes last, so that workers can say goodbye to it. When this
-manager dies in any way, the kernel tells each process to end.
+manager dies in any way, the kernel tells each process to end. A process that ends by itself is started again, and
+nobody else is touched; only when the pages cannot be served, again and again, does everything end.
 """
 
+import multiprocessing
 import os
 import signal
 import sys
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from honcho.environ import expand_processes, parse_procfile
 from honcho.manager import Manager
-from honcho.printer import Message, Printer
+from honcho.printer import Printer
 from honcho.process import Popen, Process
 
 from clearinghouse import env
@@ -26,8 +29,12 @@ from clearinghouse.process_state import StoppedFor
 from clearinghouse.workers import die_with_parent
 
 LAST = "redis"
+NEEDED = "web"
 KILL_AFTER_SECONDS = 7.0
 LOOK_SECONDS = 1.0  # how often it is looked whether one is stopped
+FIRST_PAUSE, LONGEST_PAUSE = 1.0, 30.0  # seconds before a process that ended is started again
+STEADY_SECONDS = 60.0  # who lived this long begins with the first pause again
+MOST_ENDS = 4  # of the pages' process, one after the other
 
 
 class Runner(Process):
@@ -39,6 +46,24 @@ class Runner(Process):
         super().run(events, ignore_signals)
 
 
+@dataclass
+class Ends:
+    """How often a process ended shortly after its start, and when it is started again."""
+
+    number: int = 0
+    started: float = field(default_factory=time.monotonic)
+    again: float = 0.0
+    code: int = 0
+
+    def note(self, code: int) -> float:
+        """It ended now; the pause before it is started again."""
+        now = time.monotonic()
+        self.number = 1 if now - self.started > STEADY_SECONDS else self.number + 1
+        pause = min(FIRST_PAUSE * 2 ** (self.number - 1), LONGEST_PAUSE)
+        self.again, self.code = now + pause, code
+        return pause
+
+
 class House(Manager):
     """Honcho's manager with an order of stopping. `when_started` runs once in a thread beside the loop."""
 
@@ -47,6 +72,7 @@ class House(Manager):
         self._process_ctor = Runner
         self._when_started = when_started
         self._told: set[str] = set()
+        self._ends: dict[str, Ends] = {}
         self._stopping_since = 0.0
         self._stopped = StoppedFor()
         self._looked = 0.0
@@ -64,6 +90,9 @@ class House(Manager):
         if not self.stopping:
             self._stopping_since = time.monotonic()
             self.interrupted = self.returncode in (128 + signal.SIGINT, 128 + signal.SIGTERM)
+            for name, ends in self._ends.items():
+                if ends.again:  # it waits to be started, and will not be
+                    self._processes[name]["returncode"] = ends.code
             self._killall()
 
     def _all_started(self) -> bool:
@@ -71,6 +100,8 @@ class House(Manager):
         self._wake_stopped()
         if self.stopping:
             self._killall(force=time.monotonic() - self._stopping_since > KILL_AFTER_SECONDS)
+        else:
+            self._start_again()
         return bool(super()._all_started())
 
     def _wake_stopped(self) -> None:
@@ -81,11 +112,32 @@ class House(Manager):
         for name, process in self._processes.items():
             pid = process.get("pid")
             if pid is not None and "returncode" not in process and self._stopped.too_long(pid):
-                self._printer.write(self._line(f"{name} was stopped: it is woken\n"))
+                self._tell(f"{name} was stopped: it is woken")
                 signal_group(pid, signal.SIGCONT)
 
-    def _line(self, data: str) -> Message:
-        return Message(type="line", data=data, time=self._clock.now(), name="system", colour=None)
+    def _start_again(self) -> None:
+        for name, process in self._processes.items():
+            ends = self._ends.setdefault(name, Ends())
+            if (code := process.get("returncode")) is not None:
+                pause = ends.note(code)
+                if name == NEEDED and ends.number >= MOST_ENDS:
+                    self._tell(f"{name} stopped (rc={code}) {MOST_ENDS} times in a row: stopping everything")
+                    self.terminate()
+                    return
+                self._tell(f"{name} stopped (rc={code}): it is started again in {pause:.0f} s, the others go on")
+                del process["returncode"]
+                self.returncode = None
+            elif ends.again and time.monotonic() >= ends.again:
+                ends.again, ends.started = 0.0, time.monotonic()
+                process["pid"] = None  # nobody is told to end by the number of a dead one
+                self._told.discard(name)
+                process["process"] = multiprocessing.Process(
+                    name=name, target=process["obj"].run, args=(self.events, True)
+                )
+                process["process"].start()
+
+    def _tell(self, sentence: str) -> None:
+        super()._system_print(f"{sentence}\n")
 
     def _killall(self, force: bool = False) -> None:
         alive = [name for name, process in self._processes.items() if "returncode" not in process]
@@ -98,9 +150,7 @@ class House(Manager):
             signal_group(pid, signal.SIGKILL if force else signal.SIGTERM)
 
     def _system_print(self, data: str) -> None:
-        """Only what a person wants to know: a process that ended although nobody asked it to."""
-        if "stopped (rc=" in data and not self.stopping:
-            super()._system_print(f"{data.strip()}: stopping everything\n")
+        """Nothing of honcho's own: a process that ended although nobody asked it to is told of by _start_again."""
 
 
 def signal_group(pid: int, number: signal.Signals) -> None:

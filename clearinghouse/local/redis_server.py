@@ -1,6 +1,7 @@
 """Owns: the embedded Redis (Valkey) of a one-machine install: its binary, its configuration, its end.
 
-Does not: hold anything that cannot be lost; but append-only, so that a restart loses nothing either.
+Does not: keep anything on the disk. It holds wake-ups, which the tick rings again from the rows; a file of it could
+only be damaged, fill the disk or bring back rubbish at each start. What an earlier version kept is removed.
 Called by: the command embedded_redis, the tests' house.
 """
 
@@ -50,9 +51,9 @@ def configuration() -> str:
         f"unixsocket {env.redis_socket()}",
         "unixsocketperm 700",
         f'dir "{folder}"',
-        "appendonly yes",
-        "appendfsync everysec",
+        "appendonly no",
         'save ""',
+        "stop-writes-on-bgsave-error no",
         "daemonize no",
         f'logfile "{folder / "redis.log"}"',
         "set-proc-title no",
@@ -60,6 +61,14 @@ def configuration() -> str:
         "maxmemory-policy noeviction",
     ]
     return "\n".join(lines) + "\n"
+
+
+def _forget_files() -> None:
+    """Also what a server that somebody made a copy of another one has written."""
+    folder = env.var().resolve() / "redis"
+    shutil.rmtree(folder / "appendonlydir", ignore_errors=True)
+    for kept in ("appendonly.aof", "dump.rdb"):
+        (folder / kept).unlink(missing_ok=True)
 
 
 def _answers(path: Path) -> bool:
@@ -77,5 +86,8 @@ def become() -> None:
     if _answers(env.redis_socket()):  # a second one would take the socket away and leave the first one deaf
         raise CannotServe(f"It is already running with the data in {env.var().resolve()}.")
     path = env.var().resolve() / "redis.conf"
-    path.write_text(configuration())
+    text = configuration()
+    if not path.exists() or path.read_text() != text:  # on a full disk it starts with what stands there
+        path.write_text(text)
+    _forget_files()
     os.execv(program, [str(program), str(path)])

@@ -6,7 +6,8 @@ from typing import Any
 
 from django.db import Error, connections, transaction
 
-from clearinghouse.adoption import checks, durability
+from clearinghouse import full_disk
+from clearinghouse.adoption import checks, durability, schema
 from clearinghouse.health import look
 
 from .values import OK, TROUBLE, WARNING, Line
@@ -40,6 +41,13 @@ def _wrong(alias: str, part: str) -> Iterator[Line]:
     if behind := look.steps_behind(alias):
         yield Line(part, TROUBLE, f"it lacks {behind} migrations of this version", _PREPARE)
         return
+    if lacking := schema.differences(alias):
+        yield Line(part, TROUBLE, schema.sentence(alias, lacking).partition(": ")[2], schema.what_to_do())
+        return
+    if path is not None and path.parent in full_disk.full_folders():
+        say = f"the disk of {path.parent} is full: it can be read, nothing can be saved"
+        yield Line(part, TROUBLE, say, "make room; nothing is lost")
+        return
     if why := _not_writable(alias):
         yield Line(part, TROUBLE, f"it cannot be written ({why})", "check rights, disk and who holds a lock")
     for sentence in durability.unsafe(connections[alias]):
@@ -48,10 +56,12 @@ def _wrong(alias: str, part: str) -> Iterator[Line]:
 
 
 def _not_writable(alias: str) -> str:
-    """Takes the lock of a writer and gives it back; changes no row."""
+    """Takes the lock of a writer and gives it back; changes no row. A server is asked for a page of its disk, too."""
     try:
         with transaction.atomic(using=alias), connections[alias].cursor() as cursor:
             cursor.execute("UPDATE django_migrations SET name = name WHERE 1 = 0")
+            if connections[alias].vendor == "postgresql":
+                cursor.execute("CREATE TEMP TABLE clearinghouse_room ON COMMIT DROP AS SELECT repeat('room', 999) AS a")
     except Error as error:
         return next(iter(str(error).strip().splitlines()), type(error).__name__)
     return ""

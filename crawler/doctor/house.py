@@ -7,7 +7,7 @@ from pathlib import Path
 from django.db import Error
 from django.utils import timezone
 
-from clearinghouse import env
+from clearinghouse import env, full_disk
 from clearinghouse.commands import counted
 from clearinghouse.databases import TARGETS, WEBCRAWL
 from clearinghouse.health import advisories, look
@@ -57,6 +57,10 @@ def disks() -> Iterator[Line]:
     least = env.number("FREE_SPACE")
     for folder in folders.values():
         fact = machines.disk(folder)
+        if folder in map(Path.resolve, full_disk.full_folders()):
+            say = f"the disk of {folder} is full: nothing can be saved, reading goes on"
+            yield Line(f"Disk of {folder}", TROUBLE, say, "make room; nothing is lost")
+            continue
         do = f"make room before it is full: crawls wait while less than {least} MB are free"
         yield _line(machines.Fact(f"Disk of {folder}", fact.word, fact.good, fact.detail), do, WARNING)
 

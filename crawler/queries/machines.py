@@ -15,10 +15,11 @@ from django.db import DatabaseError, connections
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from clearinghouse import __version__, env, queues
+from clearinghouse import __version__, env, full_disk, queues
 from clearinghouse.access.trouble import Trouble
 from clearinghouse.health import look
 from clearinghouse.health.look import NAMES
+from clearinghouse.redis_trouble import NO_ANSWER
 
 from .. import tick_report
 from ..models import Excursion, Fault, Instance, State
@@ -124,13 +125,15 @@ def trouble_now() -> Trouble | None:
     seen = tick_report.last_look()
     if seen is None:
         return None
-    if not queues.reachable():
-        return Trouble("Redis does not answer. Crawls will wait.", *_MACHINES)
+    if why := queues.trouble():
+        return Trouble(f"{why}. Crawls will wait.", *_MACHINES)
     unserved = _unserved(queues.workers())
     if set(unserved) - {queues.PREVIEW}:
         return Trouble("No worker has reported for 3 minutes. Crawls will wait.", *_MACHINES)
     if timezone.now() - seen > SILENT:
         return Trouble("The tick has not reported for 3 minutes. Nothing starts by itself.", *_MACHINES)
+    if full_disk.full_folders():
+        return Trouble("The disk is full. Nothing can be saved until there is room; reading goes on.", *_STATUS)
     full = disk()
     if not full.good:
         return Trouble(f"{full.label}: {full.word}. Crawls stop when it is full.", *_STATUS)
@@ -140,8 +143,10 @@ def trouble_now() -> Trouble | None:
 
 
 def redis_fact() -> Fact:
-    if not queues.reachable():
-        return Fact("Redis", "Not reachable", good=False, detail="Crawls wait; the tick rings again when it is back.")
+    if why := queues.trouble():
+        word = "Not reachable" if why == NO_ANSWER else "Takes nothing"
+        detail = "" if why == NO_ANSWER else f"{why}. "
+        return Fact("Redis", word, good=False, detail=f"{detail}Crawls wait; the tick rings again when it is back.")
     waiting = ", ".join(f"{name}: {queues.waiting(name)}" for name in queues.NAMES)
     return Fact("Redis", "Reachable", detail=f"Rings waiting for a worker: {waiting}")
 

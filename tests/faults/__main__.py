@@ -14,7 +14,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from tests.faults import injection, long_databases, propagation, series, through_rq
+from tests.faults import cases, injection, long_databases, propagation, series, through_rq
 from tests.faults.series import Figures
 from tests.faults.through_rq import Kills
 
@@ -33,11 +33,17 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.faults", description="Kill crawls and prove the rows.")
     parser.add_argument("--points", type=int, default=WHOLE, metavar="N", help="kill points (default 1000)")
     parser.add_argument("--minutes", type=float, default=60.0, metavar="M", help="stop after so many (default 60)")
-    parser.add_argument("--only", choices=["propagation", "postgres"], help="only this part, with all the points")
+    parser.add_argument(
+        "--only", choices=["propagation", "postgres", "cases"], help="only this part, with all the points"
+    )
     options = parser.parse_args()
     if not injection.available():
         print("strace is not installed; the kills by system call cannot be run", file=sys.stderr)
         return 2
+    if options.only == "cases":
+        faults = cases.play()
+        print(*faults, sep="\n")
+        return 1 if faults else 0
     begun = time.monotonic()
     deadline = begun + options.minutes * 60
     with tempfile.TemporaryDirectory(prefix="faults-") as above:
@@ -64,6 +70,7 @@ def _everything(folder: Path, points: int, deadline: float, begun: float) -> int
         figures = _by_system_call(folder, points, deadline - time.monotonic())
         kills = through_rq.together([house.result() for house in houses])
         databases, others = crashes.result(), published.result()
+    others += cases.play()
     return _report(figures, kills, databases, others, time.monotonic() - begun)
 
 

@@ -35,13 +35,13 @@ def possible() -> bool:
     return subprocess.run([*ENTER, "ip", "link", "set", "lo", "up"], capture_output=True).returncode == 0
 
 
-def run(module: str, *arguments: str, **environment: str) -> str:
+def run(module: str, *arguments: str, seconds: float = 120, **environment: str) -> str:
     """What `python -m module` prints inside."""
     command = [*ENTER, sys.executable, "-m", module, *arguments]
     settings = {"DJANGO_SETTINGS_MODULE": "clearinghouse.settings", "CLEARINGHOUSE_LOG_LEVEL": "ERROR"} | environment
     others = ("CLEARINGHOUSE_ALLOWED", "CLEARINGHOUSE_DB")  # what the tests around it are told
     kept = {name: value for name, value in os.environ.items() if not name.startswith(others)}
-    done = subprocess.run(command, cwd=BASE, env=kept | settings, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(command, cwd=BASE, env=kept | settings, capture_output=True, text=True, timeout=seconds)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 

@@ -1,4 +1,4 @@
-"""Redis full, slow, or full of rubbish; nobody there to work (faults A4, B4, B5, B10, B11, B13): only a bell."""
+"""Redis full, slow, locked, a copy of another, or full of rubbish; nobody to work (A4, B4, B5, B10, B11, B13)."""
 
 import signal
 import sqlite3
@@ -6,13 +6,15 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 from redis import Redis
 
+from clearinghouse.local import redis_server
+from clearinghouse.redis_trouble import A_COPY
 from tests.faults import injection
 from tests.flow.conftest import house, prepared_folder  # noqa: F401 - fixtures
 from tests.flow.house import BASE, House, until
@@ -179,3 +181,159 @@ def test_a_redis_emptied_while_a_crawl_runs_is_no_fault_of_ours(house: House, re
     assert "Redis forgot job" in house.log
     with closing(sqlite3.connect(house.folder / "webcrawl.sqlite3", timeout=20)) as webcrawl:
         assert webcrawl.execute("SELECT sentence FROM fault").fetchall() == []
+
+
+# What a Redis in trouble says, and that everybody waits, says so once, and goes on.
+
+
+@pytest.fixture
+def people(house: House, redis: Redis) -> list[subprocess.Popen]:  # noqa: F811
+    return idle_people(house, redis)
+
+
+def idle_people(house: House, redis: Redis) -> list[subprocess.Popen]:  # noqa: F811
+    """Two workers and the tick."""
+    started = [house.start_worker("control"), house.start_worker("crawl"), house.start_manage("tick")]
+    until(lambda: redis.scard("rq:workers") == 2, "both workers are registered")
+    time.sleep(1)
+    return started
+
+
+def in_trouble_for_a_while(house: House, people: list[subprocess.Popen], words: str) -> None:  # noqa: F811
+    until(lambda: words in house.log, f"a worker says {words!r}; it said {house.log[-3000:]}", 20)
+    time.sleep(5)
+    assert [one.poll() for one in people] == [None] * len(people), house.log
+    assert 1 <= house.log.count(f"{words}; the worker waits") <= 2, "each worker says it once:\n" + house.log
+    assert "Traceback" not in house.log, house.log
+
+
+def all_is_well_again(house: House, people: list[subprocess.Popen], site: Site) -> None:  # noqa: F811
+    run = a_run(house, site)
+    found_all(house, run, site)
+    assert [one.poll() for one in people] == [None] * len(people), house.log
+
+
+def test_workers_outlive_a_redis_that_becomes_a_copy_of_another(
+    house: House,  # noqa: F811
+    redis: Redis,
+    people: list[subprocess.Popen],
+    site: Site,
+) -> None:
+    """Those who wait in it are thrown out (UNBLOCKED), then nothing can be written (READONLY)."""
+    redis.execute_command("REPLICAOF", "127.0.0.1", "1")
+    in_trouble_for_a_while(house, people, A_COPY)
+    launched = house.run("launch", "--doc", str(house.manage("add_document", "Meanwhile")["doc_id"]))
+    assert "Traceback" not in launched.stderr
+    assert "Takes nothing" in house.run("doctor").stdout
+    redis.execute_command("REPLICAOF", "NO", "ONE")
+    all_is_well_again(house, people, site)
+
+
+def test_workers_outlive_a_redis_that_cannot_save(house: House, site: Site, tmp_path: Path) -> None:  # noqa: F811
+    """MISCONF, as a server of others says whose disk is full: here the folder of its file is gone."""
+    path, folder = tmp_path / "redis.sock", tmp_path / "gone"
+    folder.mkdir()
+    house.env["CLEARINGHOUSE_ALLOWED_NETWORKS"] = "127.0.0.0/8"
+    house.env["CLEARINGHOUSE_REDIS_URL"] = f"unix://{path}"
+    with server_of_others(
+        ["--port", "0", "--unixsocket", str(path), "--dir", str(folder), "--save", "3600 1"]
+    ) as redis:
+        people = idle_people(house, redis)
+        folder.rmdir()
+        redis.bgsave()
+        redis.execute_command("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")  # else they speak once a minute
+        in_trouble_for_a_while(
+            house, people, "Redis cannot save its data, so it takes nothing: look whether its disk is full"
+        )
+        assert "look whether its disk is full" in house.run("doctor").stdout
+        redis.config_set("stop-writes-on-bgsave-error", "no")
+        all_is_well_again(house, people, site)
+
+
+def test_workers_outlive_a_redis_that_wants_a_password(
+    house: House,  # noqa: F811
+    redis: Redis,
+    people: list[subprocess.Popen],
+    site: Site,
+) -> None:
+    redis.config_set("requirepass", "secret")
+    redis.execute_command("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
+    in_trouble_for_a_while(house, people, "CLEARINGHOUSE_REDIS_URL")
+    redis.config_set("requirepass", "")
+    all_is_well_again(house, people, site)
+
+
+def wrong_types(redis: Redis) -> list[str]:
+    lists = ["rq:queues", "rq:workers", "rq:workers:crawl", "rq:workers:control", "rq:wip:crawl", "rq:failed:control"]
+    for name in lists:
+        redis.delete(name)
+        redis.rpush(name, "of", "another", "kind")
+    texts = ["rq:queue:crawl", "rq:queue:control", "rq:queue:crawl:intermediate", "rq:job:text", "rq:worker:text"]
+    for name in texts:
+        redis.set(name, "of another kind")
+    redis.set("somebody:else", "keeps this")
+    redis.set("rq:of-another-version", "keeps this")
+    return lists + texts
+
+
+def test_entries_of_a_wrong_type_are_removed_by_who_meets_them_and_no_others(
+    house: House,  # noqa: F811
+    redis: Redis,
+    site: Site,
+) -> None:
+    """They stood in its file: nobody could start any more."""
+    wrong_types(redis)
+    people = [house.start_worker("control"), house.start_worker("crawl"), house.start_manage("tick")]
+    until(lambda: redis.type("rq:workers") == b"set" and redis.scard("rq:workers") == 2, f"both start {house.log}")
+    assert "Removed from Redis, being of a wrong type: rq:" in house.log
+    assert redis.get("somebody:else") == redis.get("rq:of-another-version") == b"keeps this"
+    wrong_types(redis)  # and while they work
+    all_is_well_again(house, people, site)
+    assert "Traceback" not in house.log, house.log
+
+
+def test_a_worker_waits_for_a_redis_that_reads_its_data(house: House, tmp_path: Path) -> None:  # noqa: F811
+    """LOADING, by a server of others: 200 entries, each of which takes it 60 ms."""
+    path = tmp_path / "redis.sock"
+    words = ["--port", "0", "--unixsocket", str(path), "--dir", str(tmp_path), "--save", "3600 1"]
+    words += ["--loading-process-events-interval-bytes", "1024"]
+    with server_of_others(words) as first:
+        for number in range(200):
+            first.set(f"entry{number}", "x" * 100)
+        first.save()
+    house.env["CLEARINGHOUSE_REDIS_URL"] = f"unix://{path}"
+    with server_of_others([*words, "--key-load-delay", "60000"], ready=False) as second:
+        worker = house.start_worker("crawl")
+        until(lambda: "Redis reads its data; the worker waits" in house.log, f"it says so: {house.log}", 30)
+        until(lambda: loaded(second) and second.exists("rq:workers"), f"it goes on: {house.log}", 40)
+        assert worker.poll() is None and second.scard("rq:workers") == 1
+
+
+def loaded(redis: Redis) -> bool:
+    return not redis.info("persistence")["loading"]
+
+
+@contextmanager
+def server_of_others(words: list[str], ready: bool = True) -> Iterator[Redis]:
+    path = words[words.index("--unixsocket") + 1]
+    process = subprocess.Popen([str(redis_server.binary()), *words], stdout=subprocess.DEVNULL)
+    connection = Redis(unix_socket_path=path)
+    try:
+        until(lambda: Path(path).exists(), "it listens")
+        if ready:
+            until(connection.ping, "it answers")
+        yield connection
+    finally:
+        process.kill()
+        process.wait()
+        Path(path).unlink(missing_ok=True)
+
+
+def test_damaged_files_of_an_earlier_version_do_not_keep_redis_from_starting(house: House) -> None:  # noqa: F811
+    folder = house.folder / "redis"
+    (folder / "appendonlydir").mkdir(parents=True, exist_ok=True)
+    (folder / "appendonlydir" / "appendonly.aof.manifest").write_text("file appendonly.aof.1.base.rdb seq 1 type b\n")
+    for name in ("appendonlydir/appendonly.aof.1.base.rdb", "dump.rdb"):
+        (folder / name).write_bytes(b"REDIS0011" + bytes(range(256)))
+    house.start_redis()
+    assert Redis(unix_socket_path=str(house.folder / "redis.sock")).ping()

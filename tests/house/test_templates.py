@@ -6,7 +6,7 @@ from tests.house.tree import BASE, modules
 
 TEMPLATES = BASE / "templates"
 # Whole pages that stand alone: the frame itself, and what Django shows when nothing else works.
-ALONE = {"base.html", "500.html"}
+ALONE = {"base.html", "500.html", "507.html"}
 
 
 def templates() -> dict[str, str]:

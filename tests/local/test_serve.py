@@ -110,12 +110,40 @@ def test_a_killed_make_run_leaves_no_process_behind(house):
     wait_for_nothing(house)
 
 
-def test_when_one_process_dies_the_others_end_and_it_says_which(house):
+def pid_of(house: House, words: str) -> int:
+    return min((pid for pid, line in house.processes().items() if words in line and "sh -c" not in line), default=0)
+
+
+@pytest.mark.parametrize("words", ["manage.py tick", "redis.conf", "rqworker crawl"])
+def test_a_process_that_dies_is_started_again_and_the_pages_stay(house, words):
     process = serve(house)
-    tick = next(pid for pid, line in house.processes().items() if "manage.py tick" in line)
-    os.kill(tick, signal.SIGKILL)
-    assert process.wait(timeout=STOP_SECONDS) == 1
-    assert "tick stopped" in house.log
+    web, victim = pid_of(house, "gunicorn"), until(lambda: pid_of(house, words), f"{words} runs")
+    os.kill(victim, signal.SIGKILL)
+    until(lambda: pid_of(house, words) not in (0, victim), f"{words} runs again", 20)
+    assert "it is started again in 1 s, the others go on" in house.log
+    assert pid_of(house, "gunicorn") == web and process.poll() is None
+    run = house.manage("launch", "--doc", 2, "--speed", "fast")["run"]
+    assert until(lambda: house.ended(run), f"the crawl ends\n{house.log[-2000:]}", 60)["state"] == "finished"
+    press_ctrl_c(process)
+    assert process.wait(timeout=STOP_SECONDS) == 0, house.log
+    wait_for_nothing(house)
+
+
+def test_when_the_pages_cannot_be_served_everything_ends_and_it_says_which(house, tmp_path):
+    """Not by one accident: by as many as there are in a row."""
+    (tmp_path / "gunicorn").write_text("#!/bin/sh\nexit 7\n")
+    (tmp_path / "gunicorn").chmod(0o755)
+    words = (
+        "p.environment = lambda old=p.environment: old() | {'PATH': " + repr(f"{tmp_path}:{house.env['PATH']}") + "}"
+    )
+    program = (
+        "import sys, django; django.setup(); from clearinghouse.local import serve as p;"
+        f"{words};"
+        "from django.core.management import call_command; call_command('serve')"
+    )
+    process = house.start(sys.executable, "-c", program)
+    assert process.wait(timeout=90) == 1, house.log
+    assert "web stopped (rc=7) 4 times in a row: stopping everything" in house.log
     wait_for_nothing(house)
 
 

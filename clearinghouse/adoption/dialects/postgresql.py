@@ -138,12 +138,15 @@ def _change(column: str, kind: str, wanted: str) -> str | None:
     if wanted == "timestamp with time zone" and kind in {"timestamp without time zone", "date"}:
         zone = settings.TIME_ZONE.replace("'", "''")
         return f"{wanted} USING CAST({column} AS timestamp) AT TIME ZONE '{zone}'"
+    if wanted == "timestamp with time zone" and kind.startswith(("character", "text")):  # each was looked at before
+        return f"{wanted} USING CAST(NULLIF(btrim({column}), '') AS {wanted})"
     return f"bigint USING {_AS_NUMBER[kind].format(column)}" if wanted == "bigint" and kind in _AS_NUMBER else None
 
 
 # A ts that was carried over from SQL Server as eight bytes, or as a time: the same order, as a number.
 _AS_NUMBER = {
-    "bytea": "CAST(CAST('x' || lpad(right(encode({0}, 'hex'), 16), 16, '0') AS bit(64)) AS bigint)",
+    "bytea": "CAST(CAST('x' || lpad(right(encode({0}, 'hex'), 16), 16, '0') AS bit(64)) AS bigint)"
+    " & 9223372036854775807",
     "timestamp without time zone": "CAST(extract(epoch FROM {0}) * 1000000 AS bigint)",
     "timestamp with time zone": "CAST(extract(epoch FROM {0}) * 1000000 AS bigint)",
 }
@@ -204,3 +207,36 @@ def start_ids_above(connection: Any, table: str, column: str, floor: int) -> Non
 
 def dangling(connection: Any) -> int:
     return 0
+
+
+def as_bytes(column: str) -> str:
+    """The bytes of a text or of how a time is written; a database of SQL_ASCII holds any."""
+    return f"convert_to(CAST({column} AS text), getdatabaseencoding())"
+
+
+def all_columns(connection: Any) -> list[tuple[Any, ...]]:
+    """(table, column, type, whether it must be given) of everything that is seen without naming a schema."""
+    return rows(
+        connection,
+        "SELECT c.relname, a.attname, format_type(a.atttypid, a.atttypmod), a.attnotnull"
+        " FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped"
+        " WHERE c.relkind IN ('r', 'p') AND pg_table_is_visible(c.oid)",
+    )
+
+
+def too_narrow(kind: str, wanted: str) -> bool:
+    """Whether values of the wanted type would not fit. Of types that are nothing alike: they would not, either."""
+    if kind.startswith("character") and wanted.startswith(("varchar", "text", "character")):
+        width = _width(kind)
+        return width > 0 and (not _width(wanted) or _width(wanted) > width)
+    if kind in _INTEGERS and wanted.split()[0] in _INTEGERS:
+        return _INTEGERS.index(kind) < _INTEGERS.index(wanted.split()[0])
+    families = [next((family for family in _FAMILIES if one.startswith(family)), "") for one in (kind, wanted)]
+    return all(families) and _FAMILIES[families[0]] != _FAMILIES[families[1]]
+
+
+# How the types begin that Django and old libraries use, and which of them take each other's values.
+_FAMILIES = {
+    "smallint": 1, "integer": 1, "bigint": 1, "serial": 1, "bigserial": 1, "character": 2, "varchar": 2, "text": 2,
+    "timestamp": 3, "date": 4, "bytea": 5, "boolean": 6, "jsonb": 7, "double": 8, "uuid": 9,
+}  # fmt: skip

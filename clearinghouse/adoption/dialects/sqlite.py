@@ -163,3 +163,19 @@ def _highest_id_given(connection: Any, table: str) -> int | None:
 def dangling(connection: Any) -> int:
     """Rows that refer to rows that are not there (SQLite checks this only for programs that ask for it)."""
     return len(rows(connection, "PRAGMA foreign_key_check"))
+
+
+def as_bytes(column: str) -> str:
+    """The bytes of a text, without the driver's reading of what the column is declared to hold."""
+    return f"CAST({column} AS BLOB)"
+
+
+def all_columns(connection: Any) -> list[tuple[Any, ...]]:
+    """(table, column, type, whether it must be given) of everything in the database."""
+    sql = 'SELECT m.name, p.name, p.type, p."notnull" FROM sqlite_master m, pragma_table_info(m.name) p'
+    return rows(connection, f"{sql} WHERE m.type = 'table'")
+
+
+def too_narrow(kind: str, wanted: str) -> bool:
+    """A type says nothing here: every column takes every value."""
+    return False
