@@ -26,7 +26,7 @@ from tests.people import make_person
 from tests.search.library import publish
 
 WRITES = re.compile(r"\s*(INSERT|UPDATE|DELETE|REPLACE|ALTER|CREATE|DROP|TRUNCATE)\b", re.IGNORECASE)
-SESSION = ("django_session",)  # reading a page may renew the session, nothing else
+SESSION = ("clearinghouse_session",)  # reading a page may renew the session, nothing else
 
 # Arguments that mean something else at one address: url name -> values.
 SPECIAL: dict[str, dict[str, Any]] = {"run-export": {"name": "pages.csv"}}
@@ -92,6 +92,7 @@ def arguments(people: dict[str, Any], document: Document) -> dict[str, Any]:
         "preview_id": preview.pk,
         "name": "coverage",
         "key_id": 999,
+        "session": "nothing",
         "rest": "nothing/",
         "topic": "crawl-points",
         "action": "pause",
