@@ -69,18 +69,16 @@ class State:
     name: recent_events.Tally
     known: bool
 
-    @property
-    def allowed_here(self) -> int:
-        return OF_NAME_HERE if self.known or self.name.number < OF_NAME else UNDER_ATTACK
-
     def refuse(self, noted: int = 0) -> None:
         """Raises TooManyTries; `noted` is 1 when the try is among what was counted."""
         if self.here.number >= OF_NAME_HERE + noted:
             raise TooManyTries("Too many wrong tries with this name from here", self.here.wait())
-        if self.here.number >= self.allowed_here + noted:
+        if self.known:
+            return
+        if self.name.number >= OF_NAME + noted and self.here.number >= UNDER_ATTACK + noted:
             what = "Somebody tries passwords with this name, so there is one try from each place"
             raise TooManyTries(what, self.here.wait())
-        if not self.known and self.address.number >= OF_ADDRESS + noted:
+        if self.address.number >= OF_ADDRESS + noted:
             raise TooManyTries("Too many wrong tries from your network address", self.address.wait())
 
 
