@@ -11,10 +11,11 @@ from urllib.parse import unquote, urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
 
-from . import databases, env
+from . import databases, env, private_files
 from .access import proxies
 
 env.refuse_nonsense()
+private_files.close_new_files()
 BASE_DIR = env.BASE
 VAR = env.var()
 PRODUCTION = env.production()

@@ -117,7 +117,7 @@ class KeyOrSession:
             try:
                 request.user = keys.user_of(header)
             except keys.KeyRefused as refusal:
-                return no_key(str(refusal), refusal.status, refusal.code)
+                return no_key(str(refusal))
             request._dont_enforce_csrf_checks = True  # type: ignore[attr-defined]
         return self.get_response(request)
 
@@ -169,7 +169,8 @@ class OwnPasswordFirst:
         if not keys.must_change_password(request.user) or _is_open_before(request.path_info):
             return self.get_response(request)
         if request.path_info.startswith(API_PREFIX):
-            return no_key("Choose a password of your own first.", 403, "password")
+            sentence = "Sign in and choose a password of your own first: somebody else knows the one you have."
+            return no_key(sentence, 403, "password")
         back = safe_next(request.get_full_path() if request.method in {"GET", "HEAD"} else _page_before(request))
         url = reverse("password") + (f"?{urlencode({'next': back})}" if back not in {"", "/"} else "")
         if request.headers.get("HX-Request") == "true":
