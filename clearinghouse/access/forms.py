@@ -82,6 +82,8 @@ class OwnPasswordForm(PasswordChangeForm):
     def __init__(self, request: HttpRequest, *args: Any) -> None:
         super().__init__(request.user, *args)
         self.request = request
+        self.fields["old_password"].label = "The password you have now"
+        self.fields["new_password2"].label, self.fields["new_password2"].help_text = "The new one again", ""
         self.fields["new_password1"].help_text = "Ten characters or more; a sentence is easy to remember."
         if number := keys.live_keys(request.user).count():
             self.fields["end_keys"].label = f"End my API keys, too ({number})"
@@ -119,7 +121,7 @@ class KeyForm(forms.Form):
         label="Your password",
         max_length=1000,
         strip=False,
-        help_text="Nobody makes a key at a screen you left open.",
+        help_text="Asked so that nobody else makes a key in a browser you left open.",
         error_messages={"required": "Enter your password"},
         widget=forms.PasswordInput(attrs={"autocomplete": "current-password"}),
     )

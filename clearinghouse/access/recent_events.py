@@ -70,6 +70,12 @@ def forget(key: str) -> None:
     RecentEvent.objects.filter(key=key).delete()
 
 
+def forget_moments(key: str) -> None:
+    """Everything noted under this key, and whatever else was noted in the same moments."""
+    moments = list(RecentEvent.objects.filter(key=key).values_list("at", flat=True))
+    RecentEvent.objects.filter(at__in=moments).delete()
+
+
 @transaction.atomic
 def remember(key: str, lasting: timedelta) -> None:
     """One row, however often it happens."""

@@ -16,7 +16,7 @@ from django.views.decorators.debug import sensitive_variables
 from clearinghouse.audit import services as audit
 from clearinghouse.library.models import Project
 
-from . import keys
+from . import keys, sign_in_limits
 from .models import BrowserSession, Person, Role
 
 _PASSWORD_WORDS = 4
@@ -71,6 +71,7 @@ def reset_password(user: Any, *, temporary: bool = True) -> str:
     _must_change(user, temporary)
     audit.record("password", user, f"Gave {user.get_username()} a new password")
     end_access(user, "A new password")
+    sign_in_limits.forgive(user.get_username())
     return password
 
 

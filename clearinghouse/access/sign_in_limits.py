@@ -35,6 +35,10 @@ def _in_words(seconds: int) -> str:
     return "a minute" if minutes <= 1 else f"{minutes} minutes"
 
 
+def _account(name: str) -> str:
+    return unicodedata.normalize("NFKC", name).strip().casefold()
+
+
 @dataclass(frozen=True, slots=True)
 class Counted:
     """The keys under which one try is counted."""
@@ -46,18 +50,22 @@ class Counted:
 
     @classmethod
     def of(cls, name: str, address: str) -> "Counted":
-        account = unicodedata.normalize("NFKC", name).strip().casefold()
+        account = _account(name)
         place = household(address)
         key = recent_events.key_of
         return cls(
             key("sign-in here", account, place),
             key("sign-in from", place),
-            key("sign-in as", account),
+            _of_name(account),
             key("known", account, place),
         )
 
     def all(self) -> tuple[str, ...]:
         return (self.name_here, self.address, self.name)
+
+
+def _of_name(account: str) -> str:
+    return recent_events.key_of("sign-in as", account)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,3 +109,8 @@ def signed_in(counted: Counted) -> None:
     """The tries before it with this name from here were typing mistakes; those with other names stay counted."""
     recent_events.forget_together(counted.name_here, counted.all())
     recent_events.remember(counted.known, KNOWN_FOR)
+
+
+def forgive(name: str) -> None:
+    """Somebody got a new password: whoever tried the old one too often need not wait for it."""
+    recent_events.forget_moments(_of_name(_account(name)))

@@ -161,7 +161,7 @@ def test_t47_after_another_one_was_chosen_everything_opens(temporary: Any) -> No
     user, password = temporary
     browser = sign_in("anna", password)
     page = browser.get(browser.get("/documents/?q=a").url)
-    assert "Somebody else gave you the password" in page.content.decode()
+    assert "Choose a password of your own" in page.content.decode()
     assert 'href="/documents/"' not in page.content.decode()  # nothing is offered that would lead back here
     given = {"old_password": password, "next": "/documents/?q=a"}
     same = browser.post("/me/password/", given | {"new_password1": password, "new_password2": password})

@@ -11,7 +11,7 @@ from django.contrib.auth import get_user_model
 from django.contrib.auth.hashers import MD5PasswordHasher
 from django.test import Client
 
-from clearinghouse.access import password_hashing, sign_in_audit
+from clearinghouse.access import password_hashing, services, sign_in_audit
 from clearinghouse.access.models import RecentEvent
 from clearinghouse.audit.models import Entry
 from clearinghouse.library.models import Document
@@ -180,6 +180,13 @@ def test_t50_a_refusal_tells_nothing_of_the_account(editor: Any) -> None:
     pages = [knock(name, "x", f"203.0.113.{len(name)}").content.decode() for name in ("editor", "nobody")]
     sentences = [page[page.index("There is a problem") : page.index("</ul>")] for page in pages]
     assert sentences[0] == sentences[1]
+
+
+def test_t50_a_new_password_opens_at_once_where_the_old_one_was_tried_too_often(editor: Any) -> None:
+    for _ in range(6):
+        refused = knock("editor", "forgotten")
+    assert "ask an administrator for a new password" in refused.content.decode()
+    assert knock("editor", services.reset_password(editor)).status_code == 302
 
 
 # T51: the audit ------------------------------------------------------------------------------------------------------
