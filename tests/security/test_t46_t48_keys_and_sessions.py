@@ -173,6 +173,12 @@ def test_t47_after_another_one_was_chosen_everything_opens(temporary: Any) -> No
     assert not user.person.must_change_password
 
 
+def test_t47_a_part_of_a_page_leads_there_too(temporary: Any) -> None:
+    browser = sign_in("anna", temporary[1])
+    answer = browser.get("/crawls/7/live", headers={"HX-Request": "true"})
+    assert answer["HX-Redirect"].startswith("/me/password/") and not answer.content
+
+
 def test_t47_no_key_of_such_an_account_opens_anything(editor: Any) -> None:
     _, text = keys.create(editor, "nightly")
     type(editor.person).objects.filter(pk=editor.pk).update(must_change_password=True)
