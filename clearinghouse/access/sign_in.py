@@ -14,7 +14,8 @@ from clearinghouse.records import acting_as
 from . import own_sessions, password_hashing, sessions, sign_in_audit, sign_in_limits
 from .browsers import in_words
 from .doors import address_of
-from .sign_in_limits import Counted
+
+BROWSER_COOKIE = "browser"
 
 
 @sensitive_variables("password")
@@ -24,7 +25,7 @@ def try_sign_in(request: HttpRequest, name: str, password: str) -> Any | None:
     Raises TooManyTries, before any password is computed, and password_hashing.TooBusy.
     """
     address = address_of(request)
-    counted = Counted.of(name, address)
+    counted = sign_in_limits.counted(name, address, _browser(request))
     sign_in_limits.state(counted).refuse()  # reads only: who is refused costs no more than this
     with password_hashing.turn():
         moment = sign_in_limits.note(counted)
@@ -42,11 +43,16 @@ def try_sign_in(request: HttpRequest, name: str, password: str) -> Any | None:
     return user
 
 
-def begin(request: HttpRequest, user: Any, stay: bool) -> None:
-    """A new session with a new key and a new CSRF token."""
+def begin(request: HttpRequest, user: Any, stay: bool) -> str:
+    """A new session with a new key and a new CSRF token; the text of the cookie by which this browser is known."""
     own_sessions.forget_ended()
     login(request, user)
     address, browser = address_of(request)[:64], in_words(request.headers.get("User-Agent", ""))
     sessions.describe(request.session, stay, address, browser)
     with acting_as(user.get_username()):
         sign_in_audit.signed_in(user, address, browser)
+    return sign_in_limits.remember_place(user.get_username(), address, _browser(request))
+
+
+def _browser(request: HttpRequest) -> str:
+    return request.COOKIES.get(BROWSER_COOKIE, "")[:64]

@@ -3,10 +3,12 @@
 Three things are counted, for 15 minutes each: wrong passwords of a name from an address (5), of all names from an
 address (10), of a name from everywhere (10). The first two refuse. The third only makes each new address have one
 try in place of five, so that nobody locks somebody else out from afar. Whoever signed in well from an address within
-the last 30 days is met by the first only, there. A name that does not exist is counted like any other.
+the last 30 days is met by the first only, there; the browser they did it in is a place of its own, so that nobody at
+the same address locks them out either. A name that does not exist is counted like any other.
 Does not: compute passwords, or write to the audit. Called by: sign_in, own_password.
 """
 
+import secrets
 import unicodedata
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -49,13 +51,14 @@ class Counted:
     known: str  # noted when somebody signs in well
 
     @classmethod
-    def of(cls, name: str, address: str) -> "Counted":
-        account = _account(name)
-        place = household(address)
+    def of(cls, name: str, address: str, browser: str = "") -> "Counted":
+        """`browser` is the text of its cookie, which counts for nothing unless it is known: see counted()."""
+        account, here = _account(name), household(address)
+        place = f"browser {browser}" if browser else here
         key = recent_events.key_of
         return cls(
             key("sign-in here", account, place),
-            key("sign-in from", place),
+            key("sign-in from", here),
             _of_name(account),
             key("known", account, place),
         )
@@ -90,6 +93,13 @@ class State:
             raise TooManyTries("Too many wrong tries from your network address", self.address.wait())
 
 
+def counted(name: str, address: str, browser: str) -> Counted:
+    """By the browser where this person signed in well in it, else by the address."""
+    if browser and recent_events.number_of((own := Counted.of(name, address, browser)).known):
+        return own
+    return Counted.of(name, address)
+
+
 def state(counted: Counted) -> State:
     found = recent_events.tallies([*counted.all(), counted.known])
     known = found[counted.known].number > 0
@@ -108,7 +118,16 @@ def take_back(counted: Counted, moment: datetime) -> None:
 def signed_in(counted: Counted) -> None:
     """The tries before it with this name from here were typing mistakes; those with other names stay counted."""
     recent_events.forget_together(counted.name_here, counted.all())
-    recent_events.remember(counted.known, KNOWN_FOR)
+
+
+def remember_place(name: str, address: str, before: str) -> str:
+    """The address, and this browser under a new text for its cookie, which is returned; the one before is forgotten."""
+    browser = secrets.token_urlsafe(16)
+    if before:
+        recent_events.forget(Counted.of(name, address, before).known)
+    for place in (Counted.of(name, address), Counted.of(name, address, browser)):
+        recent_events.remember(place.known, KNOWN_FOR)
+    return browser
 
 
 def forgive(name: str) -> None:

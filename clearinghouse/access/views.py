@@ -49,8 +49,8 @@ def sign_in(request: HttpRequest) -> HttpResponse:
     wait = 0
     if request.method == "POST" and form.is_valid():
         try:
-            if _sign_in_with(request, form.cleaned_data):
-                return HttpResponseRedirect(target or "/")
+            if browser := _sign_in_with(request, form.cleaned_data):
+                return _known_by(browser, HttpResponseRedirect(target or "/"))
             form.add_error(None, _REFUSED_SIGN_IN)
         except (sign_in_limits.TooManyTries, TooBusy) as refusal:
             form.add_error(None, str(refusal))
@@ -62,12 +62,19 @@ def sign_in(request: HttpRequest) -> HttpResponse:
     return page
 
 
-def _sign_in_with(request: HttpRequest, given: dict[str, Any]) -> bool:
+def _sign_in_with(request: HttpRequest, given: dict[str, Any]) -> str:
+    """By what this browser is known from now on; empty when the name or the password is wrong."""
     user = signing_in.try_sign_in(request, given["username"], given["password"])
-    if user is None:
-        return False
-    signing_in.begin(request, user, given["stay"])
-    return True
+    return "" if user is None else signing_in.begin(request, user, given["stay"])
+
+
+def _known_by(browser: str, response: HttpResponse) -> HttpResponse:
+    """A cookie for the sign-in page alone: it opens nothing, and keeps others from locking this person out."""
+    response.set_cookie(
+        signing_in.BROWSER_COOKIE, browser, max_age=int(sign_in_limits.KNOWN_FOR.total_seconds()),
+        path=reverse("sign-in"), httponly=True, samesite="Lax", secure=settings.SESSION_COOKIE_SECURE,
+    )  # fmt: skip
+    return response
 
 
 @require_POST

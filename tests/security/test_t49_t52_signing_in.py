@@ -166,6 +166,37 @@ def test_t50_nobody_locks_somebody_out_from_afar(editor: Any) -> None:
     assert knock("editor", PASSWORD, "192.0.2.200").status_code == 302
 
 
+def test_t50_nor_from_the_same_address(editor: Any) -> None:
+    """Behind one proxy, or in one office: what a browser is known by counts for it alone."""
+    mine = Client(REMOTE_ADDR="198.51.100.9")
+    assert mine.post("/sign-in/", {"username": "editor", "password": PASSWORD}).status_code == 302
+    cookie = mine.cookies["browser"]
+    assert cookie["httponly"] and cookie["path"] == "/sign-in/" and "_auth_user_id" not in cookie.value
+    mine.post("/sign-out/")
+    assert [knock("editor", "guess").status_code for _ in range(6)] == [422] * 5 + [429]
+    assert knock("editor", PASSWORD).status_code == 429
+    tries = [mine.post("/sign-in/", {"username": "editor", "password": word}).status_code for word in ("x", PASSWORD)]
+    assert tries == [422, 302]
+
+
+def test_t50_a_cookie_that_nobody_was_given_buys_no_tries(editor: Any) -> None:
+    codes = []
+    for number in range(8):
+        thief = Client(REMOTE_ADDR="198.51.100.9")
+        thief.cookies["browser"] = f"made-up-{number}"
+        codes.append(thief.post("/sign-in/", {"username": "editor", "password": "guess"}).status_code)
+    assert codes == [422] * 5 + [429] * 3
+
+
+def test_t50_a_cookie_has_five_tries_too_and_is_for_its_name_alone(editor: Any, reader: Any) -> None:
+    mine = Client(REMOTE_ADDR="198.51.100.9")
+    mine.post("/sign-in/", {"username": "editor", "password": PASSWORD})
+    mine.post("/sign-out/")
+    for name in ("editor", "reader"):
+        codes = [mine.post("/sign-in/", {"username": name, "password": "guess"}).status_code for _ in range(6)]
+        assert codes[-1] == 429 and codes.count(422) == 5
+
+
 def test_t50_a_name_that_does_not_exist_is_slowed_like_any_other(editor: Any) -> None:
     def codes(name: str) -> list[int]:
         return [knock(name, "x", f"203.0.113.{number}").status_code for number in range(12) for _ in range(2)]
