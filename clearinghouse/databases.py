@@ -3,9 +3,16 @@
 Does not: hold SQL. Called by: settings, and by every room that names a database.
 """
 
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
+
+from django.db import DatabaseError, connections
+
+log = logging.getLogger(__name__)
 
 DEFAULT = "default"
 WEBCRAWL = "webcrawl"
@@ -127,3 +134,26 @@ class Router:
 
 def _homes(app_label: str, model_name: str | None) -> set[str]:
     return _MODELS.get((app_label, model_name or ""), _APPS.get(app_label, {DEFAULT}))
+
+
+@contextmanager
+def without_waiting(alias: str) -> Iterator[None]:
+    """For a write that reading a page causes: where the database is busy or full it is left out, and written down."""
+    connection: Any = connections[alias]
+    waits = connection.vendor == "sqlite" and not connection.in_atomic_block
+    try:
+        if waits:
+            _wait(connection, 50)
+        yield
+    except DatabaseError as problem:
+        if connection.in_atomic_block:
+            raise  # somebody's transaction is spoilt, and they must know
+        log.warning("Not written, and not needed: %s", problem)
+    finally:
+        if waits:
+            _wait(connection, LOCK_WAIT_SECONDS * 1000)
+
+
+def _wait(connection: Any, milliseconds: int) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(f"PRAGMA busy_timeout = {milliseconds}")

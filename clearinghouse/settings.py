@@ -11,10 +11,11 @@ from urllib.parse import unquote, urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
 
-from . import databases, env
+from . import databases, env, private_files
 from .access import proxies
 
 env.refuse_nonsense()
+private_files.close_new_files()
 BASE_DIR = env.BASE
 VAR = env.var()
 PRODUCTION = env.production()
@@ -73,7 +74,6 @@ INSTALLED_APPS = [
     "django.contrib.admin",
     "django.contrib.auth",
     "django.contrib.contenttypes",
-    "django.contrib.sessions",
     "django.contrib.messages",
     "whitenoise.runserver_nostatic",
     "django.contrib.staticfiles",
@@ -96,6 +96,8 @@ MIDDLEWARE = [
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "clearinghouse.access.middleware.KeyOrSession",
     "clearinghouse.access.middleware.SignInRequired",
+    "clearinghouse.access.middleware.SessionInUse",
+    "clearinghouse.access.middleware.OwnPasswordFirst",
     "clearinghouse.access.middleware.Acting",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
@@ -168,7 +170,7 @@ LOGIN_URL = "sign-in"
 LOGIN_REDIRECT_URL = "home"
 LOGOUT_REDIRECT_URL = "sign-in"
 SESSION_ENGINE = "clearinghouse.access.sessions"
-SESSION_COOKIE_AGE = 14 * 24 * 3600
+SESSION_COOKIE_AGE = 12 * 3600  # what really ends a session: see sessions.py
 MESSAGE_STORAGE = "django.contrib.messages.storage.session.SessionStorage"
 
 SECURE_COOKIES = PRODUCTION and not env.flag("INSECURE_COOKIES")

@@ -63,11 +63,11 @@ def _people(people: list[dict[str, Any]], made: Counter[str]) -> None:
     passwords = {}
     for one in people:
         if one["name"] in users:
-            passwords[one["name"]] = reset_password(users[one["name"]])
+            passwords[one["name"]] = reset_password(users[one["name"]], temporary=False)
             continue
         projects = [project for name in one["projects"] if (project := project_named(name))]
         names = {"first_name": one["first_name"], "last_name": one["last_name"]}
-        _, passwords[one["name"]] = add_person(one["name"], Role(one["role"]), projects, **names)
+        _, passwords[one["name"]] = add_person(one["name"], Role(one["role"]), projects, temporary=False, **names)
         made["people"] += 1
     _write_sign_ins(people, passwords)
 

@@ -17,6 +17,7 @@ from clearinghouse import __version__
 
 from . import counts, trouble
 from .help_topics import topic_of
+from .keys import must_change_password
 from .policies import Action, may, role_of
 from .views import KEYS_COOKIE, THEME_COOKIE, THEMES
 
@@ -44,7 +45,7 @@ def frame(request: HttpRequest) -> dict[str, Any]:
     user = getattr(request, "user", None)
     theme = request.COOKIES.get(THEME_COOKIE, "")
     return {
-        "nav": _nav(request.path, user) if user is not None and user.is_authenticated else [],
+        "nav": _nav(request.path, user) if user is not None and _works_here(user) else [],
         "role": role_of(user),
         "theme": theme if theme in THEMES and theme != "system" else "",
         "single_keys": request.COOKIES.get(KEYS_COOKIE) == "on",
@@ -55,9 +56,14 @@ def frame(request: HttpRequest) -> dict[str, Any]:
     }
 
 
+def _works_here(user: Any) -> bool:
+    """Who must choose a password first is offered nothing else."""
+    return user.is_authenticated and not must_change_password(user)
+
+
 def _trouble(user: Any) -> dict[str, str] | None:
     """For everybody who works here; the page that tells more is for administrators."""
-    found = trouble.now() if role_of(user) else None
+    found = trouble.now() if role_of(user) and _works_here(user) else None
     if found is None:
         return None
     url = address_named(found.page) if may(user, Action.ADMINISTER) else ""

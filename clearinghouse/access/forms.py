@@ -5,11 +5,16 @@ from typing import Any
 
 from django import forms
 from django.contrib.auth import get_user_model
+from django.contrib.auth.forms import PasswordChangeForm
 from django.db.models import QuerySet
+from django.http import HttpRequest
 
 from clearinghouse.library.models import Project
 
+from . import keys, own_password
 from .models import Role
+from .password_hashing import TooBusy
+from .sign_in_limits import TooManyTries
 
 _PLAIN = {"autocapitalize": "none", "spellcheck": "false"}
 
@@ -47,7 +52,7 @@ class SignInForm(forms.Form):
         error_messages={"required": "Enter your password"},
         widget=forms.PasswordInput(attrs={"autocomplete": "current-password"}),
     )
-    stay = forms.BooleanField(label="Keep me signed in for 12 hours", required=False)
+    stay = forms.BooleanField(label="Keep me signed in for 14 days", required=False)
 
 
 class PreferencesForm(forms.Form):
@@ -70,6 +75,45 @@ class PreferencesForm(forms.Form):
     )
 
 
+def _check_own_password(request: HttpRequest, typed: str) -> None:
+    """Raises ValidationError with a sentence: wrong, tried too often, or too many people at this moment."""
+    try:
+        right = own_password.is_typed(request, typed)
+    except (TooManyTries, TooBusy) as refusal:
+        raise forms.ValidationError(str(refusal)) from refusal
+    if not right:
+        raise forms.ValidationError("This is not your password")
+
+
+class OwnPasswordForm(PasswordChangeForm):
+    """One's own new password, which the old one opens; keys made with the old one may end with it."""
+
+    end_keys = forms.BooleanField(required=False, initial=True)
+
+    def __init__(self, request: HttpRequest, *args: Any) -> None:
+        super().__init__(request.user, *args)
+        self.request = request
+        self.fields["old_password"].label = "The password you have now"
+        self.fields["new_password2"].label, self.fields["new_password2"].help_text = "The new one again", ""
+        self.fields["new_password1"].help_text = "Ten characters or more; a sentence is easy to remember."
+        if number := keys.live_keys(request.user).count():
+            self.fields["end_keys"].label = f"End my API keys, too ({number})"
+            self.fields["end_keys"].help_text = "Programs that use them are refused from then on."
+        else:
+            del self.fields["end_keys"]
+
+    def clean_old_password(self) -> str:
+        typed = str(self.cleaned_data["old_password"])
+        _check_own_password(self.request, typed)
+        return typed
+
+    def clean(self) -> dict[str, Any]:
+        found: dict[str, Any] = super().clean()
+        if "old_password" in found and found["old_password"] == found.get("new_password2"):
+            self.add_error("new_password2", "This is the password you have: choose another one")
+        return {"end_keys": False} | found
+
+
 class KeyForm(forms.Form):
     name = forms.CharField(
         label="What it is for",
@@ -77,6 +121,29 @@ class KeyForm(forms.Form):
         help_text="So that you can tell your keys apart, for example: nightly export.",
         error_messages={"required": "Say what the key is for"},
     )
+    days = forms.TypedChoiceField(
+        label="How long it works",
+        choices=[(days, "1 year" if days == 365 else f"{days} days") for days in keys.LIVES],
+        coerce=int,
+        initial=keys.DAYS,
+        help_text="It ends by itself then; make a new one before.",
+    )
+    password = forms.CharField(
+        label="Your password",
+        max_length=1000,
+        strip=False,
+        help_text="Asked so that nobody else makes a key in a browser you left open.",
+        error_messages={"required": "Enter your password"},
+        widget=forms.PasswordInput(attrs={"autocomplete": "current-password"}),
+    )
+
+    def __init__(self, request: HttpRequest, *args: Any) -> None:
+        super().__init__(*args)
+        self.request = request
+
+    def clean_password(self) -> str:
+        _check_own_password(self.request, self.cleaned_data["password"])
+        return ""
 
 
 class PersonForm(forms.Form):

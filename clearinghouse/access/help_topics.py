@@ -9,7 +9,7 @@ from typing import Any
 _NAMES = {
     "in-tray": ("home",),
     "notices": ("my-notices", "notice-defaults", "webhooks"),
-    "preferences": ("me", "preferences", "password", "me-views"),
+    "preferences": ("me", "preferences", "password", "me-views", "own-sessions"),
     "documents": (
         "documents", "document", "document-edit", "document-new", "documents-import", "document-runs", "document-pages",
         "document-notes",
@@ -36,7 +36,7 @@ _NAMES = {
     "settings": ("settings", "networks", "launching", "crawl-defaults"),
     "people": ("people", "person-new", "person-edit", "projects", "project-edit"),
     "machines": ("workers", "status", "error-log"),
-    "api-keys": ("api-keys", "api-docs"),
+    "api-keys": ("api-keys", "api-docs", "people-keys"),
 }  # fmt: skip
 # Screens that are several: by the argument of their address, or by what stands behind its question mark.
 TABS = ("pages", "urls", "hosts", "errors", "changes", "tree", "log", "settings")

@@ -41,6 +41,7 @@ OPEN_PREFIXES = ("/search/", "/help/")
 API_PREFIX = "/api/v1/"
 _NUMBER = re.compile(r"[\w-]{8,64}", re.ASCII)
 MOST_BYTES = 8_000_000  # of a request: a file of 2 MB and its form; nobody else sends that much
+POLLS = {"live-poll", "log-poll", "moving"}  # the ids of what asks again and again by itself
 _STOP_POLLING = 286  # htmx: show this answer and ask no more
 
 
@@ -123,17 +124,18 @@ class KeyOrSession:
     def __call__(self, request: HttpRequest) -> HttpResponse:
         header = request.headers.get("Authorization", "")
         if request.path_info.startswith(API_PREFIX) and header:
-            user = keys.user_of(header)
-            if user is None:
-                return no_key("This key is not known, or it was revoked.")
-            request.user = user
+            try:
+                request.user = keys.user_of(header)
+            except keys.KeyRefused as refusal:
+                return no_key(str(refusal))
             request._dont_enforce_csrf_checks = True  # type: ignore[attr-defined]
         return self.get_response(request)
 
 
-def no_key(sentence: str) -> HttpResponse:
-    answer = JsonResponse({"code": "sign_in", "error": sentence}, status=401)
-    answer.headers["WWW-Authenticate"] = "Bearer"
+def no_key(sentence: str, status: int = 401, code: str = "sign_in") -> HttpResponse:
+    answer = JsonResponse({"code": code, "error": sentence}, status=status)
+    if status == 401:
+        answer.headers["WWW-Authenticate"] = "Bearer"
     answer.headers["Cache-Control"] = "no-store"
     return answer
 
@@ -153,6 +155,41 @@ class SignInRequired:
             response.headers["Cache-Control"] = "no-store"
         patch_vary_headers(response, ["Cookie"])
         return response
+
+
+class SessionInUse:
+    """What a person does keeps their session; what an open page asks by itself every few seconds does not."""
+
+    def __init__(self, get_response: Respond) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        if request.user.is_authenticated and request.headers.get("HX-Trigger") not in POLLS:
+            request.session.used()
+        return self.get_response(request)
+
+
+class OwnPasswordFirst:
+    """Who has a password that somebody else knows chooses another one before anything else opens."""
+
+    def __init__(self, get_response: Respond) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        if not keys.must_change_password(request.user) or _is_open_before(request.path_info):
+            return self.get_response(request)
+        if request.path_info.startswith(API_PREFIX):
+            sentence = "Sign in and choose a password of your own first: somebody else knows the one you have."
+            return no_key(sentence, 403, "password")
+        back = safe_next(request.get_full_path() if request.method in {"GET", "HEAD"} else _page_before(request))
+        url = reverse("password") + (f"?{urlencode({'next': back})}" if back not in {"", "/"} else "")
+        if request.headers.get("HX-Request") == "true":
+            return HttpResponse(headers={"HX-Redirect": url, "Cache-Control": "no-store"})
+        return HttpResponseRedirect(url, headers={"Cache-Control": "no-store"})
+
+
+def _is_open_before(path: str) -> bool:
+    return _is_open(path) or path in (reverse("password"), reverse("sign-out"))
 
 
 class Acting:

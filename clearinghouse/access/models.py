@@ -1,6 +1,7 @@
-"""People: role and projects of each user, personal API keys; failed sign-ins, for the throttle; the house's options."""
+"""People: role and projects of each user, sessions, API keys; what is counted for a while; the house's options."""
 
 from django.conf import settings
+from django.contrib.sessions.base_session import AbstractBaseSession
 from django.db import models
 
 from clearinghouse.library.models import Project
@@ -14,12 +15,17 @@ class Role(models.TextChoices):
 
 
 class Person(models.Model):
-    """A user's place in the house. A user without one can sign in but sees nothing; superusers are administrators."""
+    """A user's place in the house. A user without one can sign in but sees nothing; superusers are administrators.
+
+    An empty role is none: the row is there for what else it holds.
+    """
 
     user = models.OneToOneField(settings.AUTH_USER_MODEL, models.CASCADE, primary_key=True, related_name="person")
-    role = models.CharField(max_length=20, choices=Role.choices, default=Role.DEVELOPER)
+    role = models.CharField(max_length=20, choices=Role.choices, default=Role.DEVELOPER, blank=True)
     projects = models.ManyToManyField(Project, blank=True, related_name="people")
     rows = models.CharField(max_length=3, default="", blank=True)  # of a page of a list; empty: as each list has it
+    must_change_password = models.BooleanField(db_column="must_change_password_fl", default=False)
+    deactivated_at = models.DateTimeField(null=True)
 
     class Meta:
         db_table = "clearinghouse_person"
@@ -29,12 +35,28 @@ class Person(models.Model):
         return f"{self.user} ({self.get_role_display()})"
 
 
-class FailedSignIn(models.Model):
-    at = models.DateTimeField(db_index=True)
-    key = models.CharField(max_length=64, db_index=True)  # SHA-256 of account and address: no names kept
+class RecentEvent(models.Model):
+    """Something that is counted or remembered for a while: a wrong password, a place somebody signed in from."""
+
+    key = models.CharField(max_length=64, db_index=True)  # SHA-256 of what happened to whom: no names kept
+    at = models.DateTimeField()
+    until = models.DateTimeField(db_index=True)
 
     class Meta:
-        db_table = "clearinghouse_failed_sign_in"
+        db_table = "clearinghouse_recent_event"
+
+
+class BrowserSession(AbstractBaseSession):
+    """One browser in which somebody is signed in. Its limits are expire_date's; the cookie only names the row."""
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, null=True, related_name="browser_sessions")
+    begun_at = models.DateTimeField()
+    seen_at = models.DateTimeField()
+    address = models.CharField(max_length=64, default="")
+    browser = models.CharField(max_length=60, default="")
+
+    class Meta:
+        db_table = "clearinghouse_session"
 
 
 class ApiKey(models.Model):
@@ -46,6 +68,7 @@ class ApiKey(models.Model):
     digest = models.CharField(max_length=64, unique=True)  # SHA-256 of 256 random bits
     created_at = models.DateTimeField(auto_now_add=True)
     last_used_at = models.DateTimeField(null=True)
+    expires_at = models.DateTimeField(null=True)  # without a date it opens nothing
     revoked_at = models.DateTimeField(null=True)
 
     class Meta:

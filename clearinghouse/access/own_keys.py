@@ -5,6 +5,8 @@ from typing import Any
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_POST, require_safe
 
 from . import keys
@@ -13,15 +15,16 @@ from .forms import KeyForm, problems_of
 
 @require_safe
 def listed(request: HttpRequest) -> HttpResponse:
-    return _page(request, KeyForm())
+    return _page(request, KeyForm(request))
 
 
+@sensitive_post_parameters("password")
 @require_POST
 def new(request: HttpRequest) -> HttpResponse:
-    form = KeyForm(request.POST)
+    form = KeyForm(request, request.POST)
     if form.is_valid():
         try:
-            key, text = keys.create(request.user, form.cleaned_data["name"])
+            key, text = keys.create(request.user, form.cleaned_data["name"], form.cleaned_data["days"])
         except keys.TooMany as refusal:
             form.add_error("name", str(refusal))
         else:
@@ -43,7 +46,8 @@ def _page(request: HttpRequest, form: Any, status: int = 200) -> HttpResponse:
     context = {
         "form": form,
         "problems": problems_of(form) if form.is_bound else [],
-        "keys": keys.live_keys(request.user),
+        "keys": keys.listed_keys().filter(user=request.user),
+        "now": timezone.now(),
         "most": keys.MOST,
     }
     return render(request, "access/keys.html", context, status=status)

@@ -27,7 +27,7 @@ def people(request: HttpRequest) -> HttpResponse:
 def _idle_role(user: Any) -> Role | None:
     """The role a deactivated person would have."""
     person = getattr(user, "person", None)
-    return Role(person.role) if person else None
+    return Role(person.role) if person and person.role else None
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

@@ -90,7 +90,7 @@ def role_of(user: Any) -> Role | None:
     if user.is_superuser:
         return Role.ADMINISTRATOR
     person = getattr(user, "person", None)
-    return Role(person.role) if person else None
+    return Role(person.role) if person and person.role else None
 
 
 def scope_of(user: Any, action: Action) -> Scope:

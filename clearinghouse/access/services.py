@@ -1,6 +1,7 @@
-"""Owns: every change to people: accounts, roles, projects, passwords set by administrators, each with its audit entry.
+"""Owns: every change to people: accounts, roles, projects, passwords, each with its audit entry.
 
-Does not: ask who may. Called by: the people screens, the admin, the demo.
+What a change makes untrue ends with it: another's password ends sessions and keys, another role the keys.
+Does not: ask who may. Called by: the people screens, the form for one's own password, commands, the demo.
 """
 
 import secrets
@@ -9,12 +10,14 @@ from typing import Any
 
 from django.contrib.auth import get_user_model
 from django.db import transaction
+from django.utils import timezone
 from django.views.decorators.debug import sensitive_variables
 
 from clearinghouse.audit import services as audit
 from clearinghouse.library.models import Project
 
-from .models import Person, Role
+from . import keys, sign_in_limits
+from .models import BrowserSession, Person, Role
 
 _PASSWORD_WORDS = 4
 _LETTERS = "abcdefghjkmnpqrstuvwxyz23456789"  # nothing that can be misread
@@ -26,11 +29,16 @@ def random_password() -> str:
 
 
 @transaction.atomic
-def add_person(name: str, role: Role, projects: Iterable[Project] = (), **names: str) -> tuple[Any, str]:
-    """A new user with a random password, which is returned once and kept nowhere."""
+def add_person(
+    name: str, role: Role, projects: Iterable[Project] = (), *, temporary: bool = True, **names: str
+) -> tuple[Any, str]:
+    """A new user with a random password, which is returned once and kept nowhere.
+
+    A temporary one is changed at the first sign-in: until then nothing else opens.
+    """
     password = random_password()
     user = get_user_model().objects.create_user(name, password=password, **names)
-    person = Person.objects.create(user=user, role=role)
+    person = Person.objects.create(user=user, role=role, must_change_password=temporary)
     person.projects.set(projects)
     audit.record("add", person, f"Added {name} as {role.label.lower()}", after=facts(user))
     return user, password
@@ -39,6 +47,7 @@ def add_person(name: str, role: Role, projects: Iterable[Project] = (), **names:
 @transaction.atomic
 def update_person(user: Any, role: Role, projects: Iterable[Project], **names: str) -> None:
     before = facts(user)
+    had = before["role"]
     for name, value in names.items():
         setattr(user, name, value)
     user.save(update_fields=list(names)) if names else None
@@ -48,17 +57,47 @@ def update_person(user: Any, role: Role, projects: Iterable[Project], **names: s
     after = facts(user)
     if after != before:
         audit.record("change", person, f"Changed {user.get_username()}", before=before, after=after)
+    if had != role:
+        keys.end_all(user, "Another role")
 
 
 @transaction.atomic
 @sensitive_variables("password")
-def reset_password(user: Any) -> str:
-    """A new random password, returned once; every session of the person ends."""
+def reset_password(user: Any, *, temporary: bool = True) -> str:
+    """A new random password, returned once; every session and key of the person ends."""
     password = random_password()
     user.set_password(password)
     user.save(update_fields=["password"])
+    _must_change(user, temporary)
     audit.record("password", user, f"Gave {user.get_username()} a new password")
+    end_access(user, "A new password")
+    sign_in_limits.forgive(user.get_username())
     return password
+
+
+@transaction.atomic
+def password_was_changed(user: Any, *, end_keys: bool, here: str | None = None) -> int:
+    """After somebody chose a password of their own: other sessions end; how many keys did."""
+    _must_change(user, False)
+    audit.record("password", user, f"{user.get_username()} changed their password")
+    BrowserSession.objects.filter(user=user).exclude(session_key=here).delete()
+    return keys.end_all(user, "A new password") if end_keys else 0
+
+
+def _must_change(user: Any, must: bool) -> None:
+    """An account without a place in the house has an empty role then, which is none."""
+    if must:
+        person, _ = Person.objects.get_or_create(user=user, defaults={"role": ""})
+        user.person = person
+    Person.objects.filter(user=user).update(must_change_password=must)
+    if person := getattr(user, "person", None):
+        person.must_change_password = must
+
+
+def end_access(user: Any, why: str) -> None:
+    """Nobody goes on with what they had: every session and every key of this person ends."""
+    BrowserSession.objects.filter(user=user).delete()
+    keys.end_all(user, why)
 
 
 @transaction.atomic
@@ -67,8 +106,10 @@ def set_active(user: Any, active: bool) -> None:
         return
     user.is_active = active
     user.save(update_fields=["is_active"])
+    Person.objects.filter(user=user).update(deactivated_at=None if active else timezone.now())
     word = "Activated" if active else "Deactivated"
     audit.record("activate" if active else "deactivate", user, f"{word} {user.get_username()}")
+    end_access(user, word)  # also of who is activated: whatever was left from before opens nothing
 
 
 def facts(user: Any) -> dict[str, Any]:

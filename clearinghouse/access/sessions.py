@@ -2,12 +2,17 @@
 
 Nothing is remembered between two requests: who signed out, was deactivated or got another role is met by the next one.
 Putting these two questions together from models took five times as long as answering them, and most of a poll.
-Does not: begin, renew or end sessions (Django). Called by: settings, as SESSION_ENGINE and AUTHENTICATION_BACKENDS.
+A session ends on the server: 12 hours after it began or an hour after it was last used, or after 14 days for who
+asked to stay signed in; what the cookie says is for the browser only.
+Does not: sign in (sign_in), show or end somebody's sessions (own_sessions). Called by: settings, as SESSION_ENGINE and
+AUTHENTICATION_BACKENDS; the middleware, which says when one was used.
 """
 
+from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from typing import Any
 
+from django.contrib.auth import SESSION_KEY as USER
 from django.contrib.auth import get_user_model
 from django.contrib.auth.backends import ModelBackend
 from django.contrib.sessions.backends import db
@@ -16,13 +21,30 @@ from django.db import connections
 from django.http import HttpRequest
 from django.utils import timezone
 
-from clearinghouse.databases import DEFAULT
+from clearinghouse.databases import DEFAULT, without_waiting
 from clearinghouse.full_disk import left_out_when_full
 
-_SESSION = "SELECT session_data FROM django_session WHERE session_key = %s AND expire_date > %s"
+LONGEST = timedelta(hours=12)
+IDLE = timedelta(hours=1)
+STAYING = timedelta(days=14)
+NOTED_EVERY = timedelta(minutes=2)  # when a session was last used
+BEGUN, STAYS, ADDRESS, BROWSER = "begun", "stays", "address", "browser"
+
+_SESSION = (
+    "SELECT session_data, CASE WHEN seen_at < %s THEN 1 ELSE 0 END FROM clearinghouse_session"
+    " WHERE session_key = %s AND expire_date > %s"
+)
 
 
 class SessionStore(db.SessionStore):
+    _long_unseen = False
+
+    @classmethod
+    def get_model_class(cls) -> Any:
+        from .models import BrowserSession  # the settings name this module before there are models
+
+        return BrowserSession
+
     def save(self, must_create: bool = False) -> None:
         """A new session must be written. What changes in one that stands (a notice was shown) may be left out when
         there is no room: who only reads goes on."""
@@ -34,23 +56,62 @@ class SessionStore(db.SessionStore):
 
     def load(self) -> dict[str, Any]:
         connection = connections[DEFAULT]
-        now = connection.ops.adapt_datetimefield_value(timezone.now())
+        now = timezone.now()
+        moments = [connection.ops.adapt_datetimefield_value(moment) for moment in (now - NOTED_EVERY, now)]
         with connection.cursor() as cursor:
-            cursor.execute(_SESSION, [self.session_key, now])
+            cursor.execute(_SESSION, [moments[0], self.session_key, moments[1]])
             row = cursor.fetchone()
         if row is None:
             self._session_key = None
             return {}
+        self._long_unseen = bool(row[1])
         found: dict[str, Any] = self.decode(row[0])
         return found
+
+    def create_model_instance(self, data: dict[str, Any]) -> Any:
+        now = timezone.now()
+        data.setdefault(BEGUN, now.timestamp())
+        row = super().create_model_instance(data)
+        row.user_id = data.get(USER)
+        row.begun_at, row.seen_at, row.expire_date = _begun(data), now, end_of(data, now)
+        row.address, row.browser = data.get(ADDRESS, ""), data.get(BROWSER, "")
+        return row
+
+    def used(self) -> None:
+        """Somebody works in it: the hour of idleness begins anew. A page is not late because of it."""
+        if not self._long_unseen or self.session_key is None:
+            return
+        self._long_unseen = False
+        now = timezone.now()
+        with without_waiting(DEFAULT):
+            rows = self.model.objects.filter(session_key=self.session_key)
+            rows.update(seen_at=now, expire_date=end_of(self._session, now))
+
+
+def describe(session: Any, stay: bool, address: str, browser: str) -> None:
+    """What its owner reads of it in the list of their sessions, and how long it may last."""
+    session[STAYS], session[ADDRESS], session[BROWSER] = stay, address, browser
+    session[BEGUN] = timezone.now().timestamp()
+    session.set_expiry(STAYING if stay else 0)  # of the cookie; 0: when the browser is closed
+
+
+def end_of(data: dict[str, Any], seen: datetime) -> datetime:
+    """When a session ends unless it is used again."""
+    if data.get(STAYS):
+        return _begun(data) + STAYING
+    return min(_begun(data) + LONGEST, seen + IDLE)
+
+
+def _begun(data: dict[str, Any]) -> datetime:
+    return datetime.fromtimestamp(data[BEGUN], UTC)
 
 
 class PeopleBackend(ModelBackend):
     """Users with their place in the house."""
 
     def authenticate(self, request: HttpRequest | None, **credentials: Any) -> Any:
-        """What is refused here is refused: Django's own backend stands behind this one only so that sessions which
-        were begun with it go on, and asking it too would compute every wrong password twice."""
+        """What is refused here is refused: Django's own backend stands behind this one only for programs and tests
+        that name it, and asking it too would compute every wrong password twice."""
         user = super().authenticate(request, **credentials)
         if user is None:
             raise PermissionDenied

@@ -26,6 +26,7 @@ class Screen(NamedTuple):
 GROUPS: dict[str, tuple[Screen, ...]] = {
     "People": (
         Screen("people", "People", "Who may sign in, as what, in which projects.", Action.MANAGE_PEOPLE),
+        Screen("people-keys", "API keys", "Whose programs work in their name, since when, until when."),
         Screen("projects", "Projects", "Groups of documents and the people who look after them."),
         Screen("launching", "Who may launch", "Whether others than administrators launch crawls of what is theirs."),
     ),

@@ -1,6 +1,6 @@
 from django.urls import path
 
-from . import options_screens, own_keys, people, projects, settings_index, views
+from . import options_screens, own_keys, own_sessions, people, people_keys, projects, settings_index, views
 
 urlpatterns = [
     path("sign-in/", views.sign_in, name="sign-in"),
@@ -12,6 +12,9 @@ urlpatterns = [
     path("me/keys/", own_keys.listed, name="api-keys"),
     path("me/keys/new/", own_keys.new, name="api-key-new"),
     path("me/keys/<int:key_id>/revoke/", own_keys.revoke, name="api-key-revoke"),
+    path("me/sessions/", own_sessions.listed, name="own-sessions"),
+    path("me/sessions/end-others/", own_sessions.end_others, name="own-sessions-end-others"),
+    path("me/sessions/<slug:session>/end/", own_sessions.end, name="own-session-end"),
     path("settings/", settings_index.index, name="settings"),
     path("settings/networks/", settings_index.networks, name="networks"),
     path("settings/launching/", options_screens.launching, name="launching"),
@@ -20,6 +23,8 @@ urlpatterns = [
     path("settings/projects/", projects.projects, name="projects"),
     path("settings/projects/<int:project_id>/", projects.project_edit, name="project-edit"),
     path("settings/projects/<int:project_id>/delete/", projects.project_delete, name="project-delete"),
+    path("settings/api-keys/", people_keys.listed, name="people-keys"),
+    path("settings/api-keys/<int:key_id>/revoke/", people_keys.revoke, name="people-key-revoke"),
     path("settings/people/", people.people, name="people"),
     path("settings/people/new/", people.person_new, name="person-new"),
     path("settings/people/<int:user_id>/", people.person_edit, name="person-edit"),

@@ -8,8 +8,7 @@ from typing import Any
 
 from django.conf import settings
 from django.contrib import messages
-from django.contrib.auth import login, logout, update_session_auth_hash
-from django.contrib.auth.forms import PasswordChangeForm
+from django.contrib.auth import logout, update_session_auth_hash
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
 from django.shortcuts import redirect, render
 from django.template.loader import render_to_string
@@ -20,21 +19,24 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
 
 from clearinghouse import full_disk, logs
-from clearinghouse.audit import services as audit
 
-from . import disk_full
-from .doors import safe_next, try_sign_in
-from .forms import PreferencesForm, SignInForm, problems_of
-from .services import choose_rows
+from . import disk_full, keys, services, sign_in_limits
+from . import sign_in as signing_in
+from .doors import safe_next
+from .forms import OwnPasswordForm, PreferencesForm, SignInForm, problems_of
+from .password_hashing import TooBusy
+from .templatetags.pieces import plural
 
-STAY_SECONDS = 12 * 3600
 THEME_COOKIE = "theme"
 THEMES = ("system", "light", "dark")
 KEYS_COOKIE = "keys"
 ROWS_COOKIE = "rows"
 ROWS = ("20", "50", "100")
 _YEAR = 365 * 24 * 3600
-_REFUSED_SIGN_IN = "The user name or the password is wrong. After 5 wrong attempts the door stays shut for 15 minutes."
+_REFUSED_SIGN_IN = (
+    f"The user name or the password is wrong. After {sign_in_limits.OF_NAME_HERE} wrong tries with one name you wait "
+    "15 minutes."
+)
 
 
 @never_cache
@@ -45,16 +47,35 @@ def sign_in(request: HttpRequest) -> HttpResponse:
     if request.user.is_authenticated:
         return HttpResponseRedirect(target or "/")
     form = SignInForm(request.POST or None)
+    wait = 0
     if request.method == "POST" and form.is_valid():
-        given = form.cleaned_data
-        user = try_sign_in(request, given["username"], given["password"])
-        if user is not None:
-            login(request, user)  # a new session key and a new CSRF token
-            request.session.set_expiry(STAY_SECONDS if given["stay"] else 0)
-            return HttpResponseRedirect(target or "/")
-        form.add_error(None, _REFUSED_SIGN_IN)
+        try:
+            if browser := _sign_in_with(request, form.cleaned_data):
+                return _known_by(browser, HttpResponseRedirect(target or "/"))
+            form.add_error(None, _REFUSED_SIGN_IN)
+        except (sign_in_limits.TooManyTries, TooBusy) as refusal:
+            form.add_error(None, str(refusal))
+            wait = refusal.seconds
     context = {"form": form, "problems": problems_of(form) if form.is_bound else [], "next": target}
-    return render(request, "access/sign_in.html", context, status=422 if form.is_bound else 200)
+    page = render(request, "access/sign_in.html", context, status=429 if wait else 422 if form.is_bound else 200)
+    if wait:
+        page.headers["Retry-After"] = str(wait)
+    return page
+
+
+def _sign_in_with(request: HttpRequest, given: dict[str, Any]) -> str:
+    """By what this browser is known from now on; empty when the name or the password is wrong."""
+    user = signing_in.try_sign_in(request, given["username"], given["password"])
+    return "" if user is None else signing_in.begin(request, user, given["stay"])
+
+
+def _known_by(browser: str, response: HttpResponse) -> HttpResponse:
+    """A cookie for the sign-in page alone: it opens nothing, and keeps others from locking this person out."""
+    response.set_cookie(
+        signing_in.BROWSER_COOKIE, browser, max_age=int(sign_in_limits.KNOWN_FOR.total_seconds()),
+        path=reverse("sign-in"), httponly=True, samesite="Lax", secure=settings.SESSION_COOKIE_SECURE,
+    )  # fmt: skip
+    return response
 
 
 @require_POST
@@ -66,14 +87,19 @@ def sign_out(request: HttpRequest) -> HttpResponse:
 @sensitive_post_parameters()
 @require_http_methods(["GET", "HEAD", "POST"])
 def password(request: HttpRequest) -> HttpResponse:
-    form = PasswordChangeForm(request.user, request.POST or None)
+    given = keys.must_change_password(request.user)
+    target = safe_next(request.POST.get("next", request.GET.get("next", "")))
+    form = OwnPasswordForm(request, request.POST or None)
     if form.is_bound and form.is_valid():
         user = form.save()
         update_session_auth_hash(request, user)
-        audit.record("password", user, f"{user.get_username()} changed their password")
-        messages.success(request, "Your password is changed. Other browsers are signed out.")
-        return redirect("me")
-    return _form_page(request, "access/password.html", form)
+        here = request.session.session_key
+        ended = services.password_was_changed(user, end_keys=form.cleaned_data["end_keys"], here=here)
+        also = f" {plural(ended, 'key')} ended." if ended else ""
+        messages.success(request, f"Your password is changed. Other browsers are signed out.{also}")
+        return HttpResponseRedirect(target or "/") if given else redirect("me")
+    context = {"form": form, "problems": problems_of(form) if form.is_bound else [], "given": given, "next": target}
+    return render(request, "access/password.html", context, status=422 if form.is_bound else 200)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -99,7 +125,7 @@ def preferences(request: HttpRequest) -> HttpResponse:
         }
         for name, value in chosen.items():
             _keep(request, response, name, value)
-        choose_rows(request.user, given["rows"])
+        services.choose_rows(request.user, given["rows"])
         messages.success(request, "Saved.")
         return response
     return _form_page(request, "access/preferences.html", form)

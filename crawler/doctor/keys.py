@@ -5,11 +5,9 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from django.conf import settings
-
-from clearinghouse import env
+from clearinghouse import env, private_files
 from clearinghouse.health import look
-from clearinghouse.secrets.vault import CannotUnseal, check_keys, sealed_with_newest_key
+from clearinghouse.secrets.vault import CannotUnseal, check_keys, keys_file, sealed_with_newest_key
 from crawlpoints.models import CrawlPoint
 from crawlpoints.queries import password_of
 
@@ -47,27 +45,21 @@ def files() -> Iterator[Line]:
     wrong = list(_too_open())
     yield from wrong
     if not wrong:
-        yield Line("State folder", OK, f"{env.var().resolve()}: keys are readable by their owner only")
+        said = f"{env.var().resolve()}: databases, keys, logs and sockets are opened by their owner only"
+        yield Line("State folder", OK, said)
 
 
 def _too_open() -> Iterator[Line]:
-    for name in KEY_FILES:
-        path = env.var() / name
-        if path.exists() and _mode(path) & 0o077:
-            yield Line(f"File {name}", TROUBLE, f"others may read it ({_mode(path):o})", f"chmod 600 {path.resolve()}")
-    # A development install is one person's; on a server others have accounts, too.
-    mask = 0o077 if settings.PRODUCTION else 0o022
-    kept = [path for alias in look.NAMES if (path := look.file_of(alias)) and path.exists()]
-    for path in (env.var(), *kept):
-        if _mode(path) & mask & ~_of_the_group(path):
-            said = f"other accounts of this machine may use it ({_mode(path):o})"
-            yield Line(f"File {path.name}", WARNING, said, f"chmod go-rwx {path.resolve()}")
+    """Also what lies elsewhere: databases, the file of the keys, the socket of Redis where VAR is a long name."""
+    folder, keys = env.var().resolve(), keys_file()
+    elsewhere = [path for path in (*_database_files(), keys, env.redis_socket()) if path and path.parent != folder]
+    for path in private_files.open_ones(folder, elsewhere):
+        said = f"other accounts of this machine may use it ({stat.S_IMODE(path.stat().st_mode):o})"
+        level = TROUBLE if path.name in KEY_FILES or path == keys else WARNING
+        yield Line(f"File {path.name}", level, said, f"chmod go-rwx {path}")
 
 
-def _of_the_group(path: Path) -> int:
-    """A folder its group may write is somebody's decision."""
-    return 0o070 if path.is_dir() else 0
-
-
-def _mode(path: Path) -> int:
-    return stat.S_IMODE(path.stat().st_mode)
+def _database_files() -> Iterator[Path]:
+    for alias in look.NAMES:
+        if path := look.file_of(alias):
+            yield from (path.with_name(path.name + ending) for ending in ("", "-wal", "-shm", "-journal"))

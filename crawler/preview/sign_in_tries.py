@@ -1,8 +1,10 @@
 """With which password a sign-in is tested, and how often: a saved one goes only by the settings it was saved with."""
 
-from django.core.cache import cache
+from datetime import timedelta
+
 from django.views.decorators.debug import sensitive_variables
 
+from clearinghouse.access import recent_events
 from clearinghouse.library.models import Document
 from crawlpoints.models import CrawlPoint
 
@@ -13,7 +15,7 @@ from .sign_in import SignInTest, try_sign_in
 
 UNSAVED = "Enter the password, or save first: the saved one is sent only by the settings it was saved with"
 TOO_MANY = "Too many tries. The site could lock the account: wait five minutes"
-_TRIES, _SECONDS = 10, 300  # of one document
+_TRIES, _WITHIN = 10, timedelta(minutes=5)  # of one document
 _BOUND = ("url", "root", "auth_type", "login", "sign_in_url", "sign_in_user_field", "sign_in_password_field")
 
 
@@ -34,10 +36,9 @@ def tried_with(document: Document, point: CrawlPoint | None, draft: PointSetting
 
 
 def _may_try(document: Document) -> bool:
-    """Counted, so that nobody guesses passwords through us (threat T9)."""
-    key = f"sign-in-tests:{document.pk}"
-    cache.add(key, 0, _SECONDS)
-    try:
-        return cache.incr(key) <= _TRIES
-    except ValueError:  # its time ran out between the two lines
-        return True
+    """Counted for all web processes together, so that nobody guesses passwords through us (threat T9)."""
+    key = recent_events.key_of("sign-in to a site", document.pk)
+    if recent_events.number_of(key) >= _TRIES:
+        return False
+    recent_events.note([key], _WITHIN)
+    return recent_events.number_of(key) <= _TRIES

@@ -47,6 +47,7 @@ ROOT = "DNNNNNNNNY"  # superusers; nobody else learns that it exists
 EDIT_OF_RUN = "DNNNNYRYYY"  # what a run found: nobody learns of it who does not see the run
 HIDDEN_EDIT = "DNNNRNRNNN"  # may be edited, but this one is not deleted
 HIDDEN = "DNNNNNNNNN"
+ADMIN_HIDDEN = "DNRRRRRRNN"  # of the table's key; an administrator learns that it is not there
 NO = "DXXXXXXXXX"  # no such method
 SHUT = "XXXXXXXXXX"  # no such method at an open address
 
@@ -66,6 +67,11 @@ ROWS: dict[str, tuple[Any, ...]] = {
     "api-keys": (SELF, NO),
     "api-key-new": (NO, SELF),
     "api-key-revoke": (NO, HIDDEN),  # the key of the table is nobody's of these
+    "own-sessions": (SELF, NO),
+    "own-sessions-end-others": (NO, SELF),
+    "own-session-end": (NO, HIDDEN),
+    "people-keys": (ADMIN, NO),
+    "people-key-revoke": (NO, ADMIN_HIDDEN),
     "settings": (MANAGERS, NO),
     "networks": (ADMIN, NO),
     "launching": (ADMIN, ADMIN),

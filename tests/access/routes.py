@@ -27,7 +27,7 @@ from tests.search.library import publish
 
 WRITES = re.compile(r"\s*(INSERT|UPDATE|DELETE|REPLACE|ALTER|CREATE|DROP|TRUNCATE)\b", re.IGNORECASE)
 # Reading a page may renew the session, and the look after a save takes a turn of its site; nothing else.
-SESSION = ("django_session", ' "host"')
+SESSION = ("clearinghouse_session", ' "host"')
 
 # Arguments that mean something else at one address: url name -> values.
 SPECIAL: dict[str, dict[str, Any]] = {"run-export": {"name": "pages.csv"}}
@@ -93,6 +93,7 @@ def arguments(people: dict[str, Any], document: Document) -> dict[str, Any]:
         "preview_id": preview.pk,
         "name": "coverage",
         "key_id": 999,
+        "session": "nothing",
         "rest": "nothing/",
         "topic": "crawl-points",
         "action": "pause",

@@ -12,6 +12,7 @@ from clearinghouse.access import keys
 from clearinghouse.access.models import ApiKey
 from clearinghouse.audit.models import Entry
 from crawler.screens.api import door
+from tests.people import PASSWORD
 
 pytestmark = pytest.mark.django_db(databases=["default", "webcrawl"])
 
@@ -22,7 +23,9 @@ def bearer(text: str) -> dict[str, str]:
 
 def test_a_key_is_made_shown_once_used_and_revoked(signed_in: Any, editor: Any) -> None:
     browser = signed_in(editor)
-    page = browser.post("/me/keys/new/", {"name": "nightly export"}).content.decode()
+    page = browser.post(
+        "/me/keys/new/", {"name": "nightly export", "days": "30", "password": PASSWORD}
+    ).content.decode()
     text = re.search(r'<code id="key"[^>]*>([^<]+)<', page).group(1)
     assert Client().get("/api/v1/me/", headers=bearer(text)).json()["user"] == "editor"
     again = browser.get("/me/keys/").content.decode()
@@ -53,7 +56,7 @@ def test_nobody_revokes_or_sees_the_key_of_another(signed_in: Any, editor: Any, 
 def test_the_eleventh_key_is_refused(signed_in: Any, editor: Any) -> None:
     for number in range(keys.MOST):
         keys.create(editor, f"key {number}")
-    response = signed_in(editor).post("/me/keys/new/", {"name": "one more"})
+    response = signed_in(editor).post("/me/keys/new/", {"name": "one more", "days": "30", "password": PASSWORD})
     assert response.status_code == 422
     assert "Revoke one first" in response.content.decode()
 

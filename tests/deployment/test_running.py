@@ -208,3 +208,12 @@ def test_the_public_moves_to_backup_and_home_without_a_reload(machine: Sandbox, 
         assert ("backup serves" in front.get(PUBLIC, "/search/").body) is expected
         assert "backup serves" not in front.get(STAFF, "/sign-in/").body
     assert machine.run("deploy/switch-public", str(front.mark), "sideways").returncode == 2
+
+
+def test_a_flood_of_passwords_ends_at_nginx_and_the_page_still_opens(front: Front) -> None:
+    """Threat T49. Without a token the product refuses with 403; what nginx refuses has no number of ours."""
+    answers = [front.ask("POST", STAFF, "/sign-in/", body="username=a&password=b") for _ in range(40)]
+    assert {answer.status for answer in answers} == {403, 429}
+    reached = [answer for answer in answers if "X-Request-Id" in answer.headers]
+    assert len(reached) <= 20
+    assert front.get(STAFF, "/sign-in/").status == 200

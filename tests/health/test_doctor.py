@@ -52,7 +52,7 @@ def test_a_damaged_house_hears_which_part_and_what_to_do(house: House) -> None:
     assert code == 1
     assert found["Database doc_library (primary)"]["do"] == "run manage.py prepare"
     assert "is not an SQLite database" in found["Database doc_library (backup)"]["said"]
-    assert found["File credential.keys"]["do"].startswith("chmod 600")
+    assert found["File credential.keys"]["do"].startswith("chmod go-rwx")
     assert "restore it from a backup" in found["Database doc_library (backup)"]["do"]
     assert found["Targets"]["level"] == WARNING and "primary does not answer" in found["Targets"]["said"]
     assert found["Database WebCrawl"]["level"] == OK, "one part that is broken hides no other"

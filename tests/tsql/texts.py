@@ -23,9 +23,9 @@ COMPARED = {
         webhook_call.state excursion.tallies""",
     _DJANGO: "django_content_type.app_label django_content_type.model",
     _HEX: """
-        clearinghouse_api_key.digest clearinghouse_failed_sign_in.key crawl_point.point_key
+        clearinghouse_api_key.digest clearinghouse_recent_event.key crawl_point.point_key
         doc_crawl_exclude_url.exclude_key""",
-    "small letters and digits": "django_session.session_key django_admin_log.object_id",
+    "small letters and digits": "clearinghouse_session.session_key django_admin_log.object_id",
     "host names, in small letters": "host_figure.host instance.host host.origin",
     "words in small letters, without blanks at the end": "search_use.query",
     _NAMES: """
@@ -53,7 +53,7 @@ UNIQUE = {
     _DJANGO: """
         auth_permission.codename django_content_type.app_label django_content_type.model""",
     _HEX: "clearinghouse_api_key.digest crawl_point.point_key doc_crawl_exclude_url.exclude_key",
-    "small letters and digits": "django_session.session_key",
+    "small letters and digits": "clearinghouse_session.session_key",
     "host names, in small letters": "host_figure.host",
     _NAMES: "auth_group.name clearinghouse_saved_view.name",
     "nobody should sign in as Ann beside ann": "auth_user.username",

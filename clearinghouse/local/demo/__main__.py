@@ -3,12 +3,13 @@
 import signal
 import threading
 
-from clearinghouse import env
+from clearinghouse import env, private_files
 
 from .server import open_site
 
 
 def main() -> None:
+    private_files.close_new_files()
     site = open_site(env.number("DEMO_PORT"))
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, lambda *_: threading.Thread(target=site.shutdown).start())

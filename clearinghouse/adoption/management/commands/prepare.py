@@ -4,7 +4,7 @@ from typing import Any
 
 from django.db import Error
 
-from clearinghouse import databases
+from clearinghouse import databases, env, private_files
 from clearinghouse.adoption import prepare, results
 from clearinghouse.adoption.checks import Unusable
 from clearinghouse.adoption.dialects.create_table import Unreadable
@@ -18,6 +18,8 @@ class Command(HouseCommand):
     help = "Create or adopt and migrate all four databases; safe to repeat, and to kill at any moment."
 
     def work(self, **options: Any) -> dict[str, Any]:
+        for sentence in private_files.close_existing(env.var()):
+            self.say(sentence)
         done, failed = [], []
         for alias in ALIASES:
             try:
