@@ -77,10 +77,13 @@ def diagnose() -> None:
 
 
 def tell() -> None:
+    """Mails and webhooks, whichever of them is in trouble: neither waits for the other."""
     from . import telling, webhooks
 
-    telling.send_due(timezone.now())
-    webhooks.send_due(timezone.now())
+    try:
+        telling.send_due(timezone.now())
+    finally:
+        webhooks.send_due(timezone.now())
 
 
 def prune() -> None:

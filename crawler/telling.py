@@ -8,6 +8,7 @@ Called by: the door tell, the tick (is there anything due).
 import smtplib
 from collections.abc import Iterable
 from datetime import datetime, time, timedelta
+from typing import Any
 
 from django.contrib.auth import get_user_model
 from django.core.mail import EmailMessage, get_connection
@@ -25,6 +26,8 @@ CLAIM = timedelta(minutes=5)
 TIMEOUT_SECONDS = 20
 AT_ONCE = 200
 SUBJECT = 120
+# What one letter may fail with: its server, or an address or text that no letter can carry.
+FAULTS = (OSError, smtplib.SMTPException, ValueError, TypeError, LookupError)
 
 
 def is_due(now: datetime) -> bool:
@@ -63,7 +66,7 @@ def _free(rows: QuerySet[Delivery], now: datetime) -> QuerySet[Delivery]:
 
 def _send(deliveries: list[Delivery], now: datetime, how: str) -> bool:
     mine = [one for one in deliveries if _claimed(one, now)]
-    person = get_user_model().objects.filter(pk=mine[0].person_id, is_active=True).first() if mine else None
+    person = _person(mine[0].person_id) if mine else None
     if not mine:
         return False
     ids = [one.pk for one in mine]
@@ -71,14 +74,17 @@ def _send(deliveries: list[Delivery], now: datetime, how: str) -> bool:
         Delivery.objects.filter(pk__in=ids).update(mail=Delivery.Mail.NONE)
         return False
     subject = mine[0].notice.sentence if how == Delivery.Mail.NOW else f"{plural(len(mine), 'notice')} of the last day"
-    mail = EmailMessage(_line(subject), text_of(mine), to=[person.email], connection=_connection())
     try:
-        mail.send()
-    except (OSError, smtplib.SMTPException) as error:
+        EmailMessage(_line(subject), text_of(mine), to=[person.email], connection=_connection()).send()
+    except FAULTS as error:  # of this letter: the others are sent all the same
         _later(mine, now, error)
         return False
     Delivery.objects.filter(pk__in=ids).update(mail=Delivery.Mail.SENT, error="")
     return True
+
+
+def _person(pk: int) -> Any:
+    return get_user_model().objects.filter(pk=pk, is_active=True).first()
 
 
 def _claimed(one: Delivery, now: datetime) -> bool:
@@ -89,7 +95,10 @@ def _claimed(one: Delivery, now: datetime) -> bool:
 def _later(deliveries: Iterable[Delivery], now: datetime, error: Exception) -> None:
     for one in deliveries:
         tries = one.tries + 1
-        values: dict[str, object] = {"error": str(error)[:300], "not_before": now + CLAIM * 2**tries}
+        values: dict[str, object] = {
+            "error": (str(error) or type(error).__name__)[:300],
+            "not_before": now + CLAIM * 2**tries,
+        }
         if tries >= TRIES:
             values["mail"] = Delivery.Mail.FAILED
         Delivery.objects.filter(pk=one.pk).update(**values)
