@@ -13,6 +13,7 @@ from django.utils import timezone
 
 from clearinghouse import queues
 from clearinghouse.search.use import services as search_use
+from crawlpoints import import_steps
 
 from . import endings, message_queue, notices, pruning, quiet, schedules
 from .index import counts
@@ -44,6 +45,7 @@ def round_(watch: Watch) -> None:
     watchdog.follow_beside()
     notices.write_due(timezone.now())
     previews.ring_lost(timezone.now())
+    import_steps.look_after(timezone.now())
     _count_words()
     search_use.collect()
     pruning.ring_when_due(timezone.now())

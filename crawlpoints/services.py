@@ -29,6 +29,7 @@ NEW: dict[str, Any] = {
     "depth": 0, "max_pages": 0, "auth_type": 0, "active": 1, "drop_sessions": 1, "stop_traps": 1,
 }  # fmt: skip
 TWIN = "This document already has this crawl point"
+BEING_IMPORTED = "An import that has not ended adds this crawl point: finish or cancel it first"
 CLEARED = (
     "The saved password was removed, because it may only be used for the site, root string and way of signing in "
     "it was entered for. Enter it again"
@@ -42,7 +43,7 @@ def add_crawl_point(document: Document, values: Mapping[str, Any]) -> tuple[Craw
     clean = checks.check_point({**NEW, **values}, around)
     point = CrawlPoint(**{name: clean[name] for name in COLUMNS})
     point.password = _sealed(point, clean["password"])
-    with _one_of_a_kind(), transaction.atomic():
+    with _one_of_a_kind(point), transaction.atomic():
         point.key = point_key(document.pk, point.url, point.root)
         point.save()
         field = crawl_point_field(document)
@@ -73,7 +74,7 @@ def update_crawl_point(
         point.password = _sealed(point, clean["password"])
     if version is not None:
         point.version = version
-    with _one_of_a_kind(), transaction.atomic():
+    with _one_of_a_kind(point), transaction.atomic():
         point.key = point_key(document.pk, point.url, point.root)
         point.save()
         after = facts(point) | _typed(values, point)
@@ -101,7 +102,7 @@ def restore_crawl_point(point: CrawlPoint) -> CrawlPoint:
     twin = CrawlPoint.objects.filter(key=key).exclude(pk=point.pk).first()
     if twin:
         raise Invalid({"url": [f"{TWIN}: {point.url} was added again meanwhile"]}, twin=twin.pk)
-    with _one_of_a_kind(), transaction.atomic():
+    with _one_of_a_kind(point), transaction.atomic():
         point.key = key
         point.deleted = 0
         point.save(update_fields=["key", "deleted"])
@@ -170,16 +171,23 @@ def facts(point: CrawlPoint) -> dict[str, Any]:
     return values | {"has_saved_pw": bool(point.password)}
 
 
+def binding_changes(point: CrawlPoint, clean: Mapping[str, Any]) -> bool:
+    """Whether a saved password may not be used any more with these values."""
+    names = ("url", "root", "auth_type", "sign_in_url")
+    return bool(binding_of(*(clean[name] for name in names)) != _binding(point))
+
+
 # ---- inside ----
 
 
 @contextmanager
-def _one_of_a_kind() -> Iterator[None]:
+def _one_of_a_kind(point: CrawlPoint) -> Iterator[None]:
     """The unique key is the last word when two people add the same crawl point at once."""
     try:
         yield
     except IntegrityError:
-        raise Invalid({"url": [TWIN]}) from None
+        hidden = CrawlPoint.everything.filter(key=point.key, deleted=1).exists()
+        raise Invalid({"url": [BEING_IMPORTED if hidden else TWIN]}) from None
 
 
 def _owner(point: CrawlPoint) -> Document:
