@@ -17,6 +17,7 @@ from crawlpoints import import_steps, importing, jobs, queries, services
 from crawlpoints.checks import Invalid
 from crawlpoints.csv_lines import AT_ONCE, Unreadable
 from crawlpoints.models import CrawlPoint, CrawlPointLink, Import, ImportLine, ImportPart
+from crawlpoints.screens import panel
 
 from .test_panel import text_of
 
@@ -292,3 +293,20 @@ def test_a_document_that_was_deleted_meanwhile_gets_nothing(document: Document) 
     document.delete()
     import_steps.confirm(row)
     assert worked(row).state == State.CANCELLED and not CrawlPoint.everything.exists()
+
+
+def test_a_document_of_very_many_crawl_points_is_shown_page_by_page(
+    browser: Any, document: Document, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(panel, "PER_PAGE", 100)
+    row = read(document, sheet(AT_ONCE + 20), at_once=True)
+    address = reverse("crawl-points", args=[document.pk])
+    first, last = (browser.get(address, {"sort": "-url", "page": page}).content.decode() for page in (1, 4))
+    assert 'Crawl points for this document <span class="count">320</span>' in first
+    assert "1–100 of" in first and "301–320 of" in last
+    assert first.count('name="point"') == 100 and last.count('name="point"') == 20
+    assert "page-319.html" in first and "page-0.html" in last
+    import_steps.take_back(row)
+    worked(row)
+    page = browser.get(address, {"show": "deleted"}).content.decode()
+    assert page.count("page-") >= 100 and "320 deleted" in browser.get(address).content.decode()
