@@ -56,13 +56,17 @@ def add_crawl_point(document: Document, values: Mapping[str, Any]) -> tuple[Craw
 
 @sensitive_variables("values", "clean")
 def update_crawl_point(
-    point: CrawlPoint, values: Mapping[str, Any], version: int | None = None
+    point: CrawlPoint, values: Mapping[str, Any], version: int | None = None, *, cautions: bool = True
 ) -> tuple[CrawlPoint, list[Caution]]:
-    """Changes what the values name. `version` is the one the person saw: StaleRecord if it is no more."""
+    """Changes what the values name. `version` is the one the person saw: StaleRecord if it is no more.
+
+    Without `cautions` the other crawl points are not read: who changes many would read all of them for each. That there
+    is no twin the unique key says.
+    """
     document = _owner(point)
     before = facts(point)
     bound = _binding(point)
-    neighbours = neighbours_of(document, but=point.pk)
+    neighbours = neighbours_of(document, but=point.pk) if cautions else []
     entries = {name: getattr(point, name) for name in COLUMNS} | dict(values)
     forget = bool(values.get("forget_password"))
     around = Around(neighbours, patterns_of(document), has_password=bool(point.password) or forget)
@@ -80,7 +84,7 @@ def update_crawl_point(
         after = facts(point) | _typed(values, point)
         _record("change", point, f"Changed crawl point {point.url}", document.pk, before=before, after=after)
         _set_excludes(document, clean, values)
-    found = cautions_for(point, neighbours)
+    found = cautions_for(point, neighbours) if cautions else []
     return point, [Caution("password_cleared", CLEARED), *found] if cleared and not forget else found
 
 
