@@ -42,7 +42,7 @@ _SQLITE_PRAGMAS = (
 ASLEEP_SECONDS = 15
 _POSTGRES_OPTIONS = f"-c idle_in_transaction_session_timeout={ASLEEP_SECONDS * 1000}"
 
-# Readers of large databases gain; a crawler would count what it maps as memory it uses.
+# Readers of large databases gain; who writes whole databases would map all of them, see `unmapped`.
 _MAPPED = "PRAGMA mmap_size=268435456;"
 
 _APPS = {
@@ -114,6 +114,24 @@ def _sql_server(asked: dict[str, str]) -> dict[str, Any]:
     if "python_driver" not in options:
         options.setdefault("driver", "ODBC Driver 18 for SQL Server")
     return options | {"extra_params": ";".join(f"{word}={value}" for word, value in words.items())}
+
+
+def unmapped() -> None:
+    """For a process that reads and writes whole databases: it would have hundreds of megabytes of files mapped, and
+    gains nothing by it. What it maps counts as its memory where memory is limited."""
+    for connection in connections.all():
+        if connection.vendor == "sqlite":
+            options = connection.settings_dict["OPTIONS"]
+            options["init_command"] = options.get("init_command", "").replace(_MAPPED, "")
+            if connection.connection is not None:
+                connection.connection.execute("PRAGMA mmap_size=0")
+
+
+def let_go(alias: str) -> None:
+    """Gives back what SQLite keeps of this database in memory; the next question reads it again."""
+    connection = connections[alias]
+    if connection.vendor == "sqlite" and connection.connection is not None:
+        connection.connection.execute("PRAGMA shrink_memory")
 
 
 class Router:

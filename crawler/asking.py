@@ -14,7 +14,7 @@ from clearinghouse.library.models import Document
 from crawlpoints.queries import points_of
 
 from . import intake, schedules
-from .errors import NothingToCrawl, WrongMoment
+from .errors import NothingToCrawl, UnknownView, WrongMoment
 from .models import CrawlRequest, Excursion, Run, Schedule, TaskClaim
 from .narrowing import Choice
 from .together import record, together
@@ -82,7 +82,10 @@ def answer_by_launch(run: Run, choice: Choice) -> None:
 
 def answer_by_plan(schedule: Schedule) -> None:
     """So is a plan to do it; the answer says when."""
-    docs = schedules.doc_ids_of(schedule)
+    try:
+        docs = schedules.doc_ids_of(schedule)
+    except UnknownView:
+        return
     waiting = CrawlRequest.objects.filter(open_for__isnull=False)
     waiting = waiting if docs is None else waiting.filter(open_for__in=docs)
     if schedules.choice_of(schedule) == Choice():

@@ -13,6 +13,10 @@ class NothingToCrawl(CrawlerError):
     """A launch whose chosen documents have no active crawl point."""
 
 
+class UnknownView(NothingToCrawl):
+    """A launch over a saved view that is gone, or asks for what does not exist: nothing is guessed."""
+
+
 class AllBusy(CrawlerError):
     """Every chosen document is in an unfinished run."""
 

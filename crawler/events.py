@@ -19,7 +19,7 @@ from .control import PAUSE
 from .findings.values import WARN
 from .instances import INTERRUPTED
 from .message_queue import CLAIMABLE
-from .models import OPEN_STATES, CrawlRequest, Event, Excursion, Finding, Instance, Propagation, Run, State
+from .models import OPEN_STATES, CrawlRequest, Event, Excursion, Finding, Instance, Propagation, Run, Schedule, State
 from .queries.findings import needing, undiagnosed_of
 
 SILENT = timedelta(minutes=3)
@@ -37,6 +37,7 @@ class Kind(NamedTuple):
 
 
 LAUNCHED, ADMINISTERS = "you launched this run", "you administer this house"
+PLANNED = "you planned this crawl"
 MAY_LAUNCH, ASSIGNED = "you may launch crawls of this document", "the document is assigned to you"
 
 EVENTS = {
@@ -51,6 +52,7 @@ EVENTS = {
     "answered": Kind("Request answered", "you requested this crawl", "you requested this crawl"),
     "propagation": Kind("Propagation finished or failed", "you propagate results", "you asked for this propagation",
                         administrators=True),
+    "plan": Kind("Planned crawl started nothing", PLANNED, PLANNED),
     "silent": Kind("No worker reports", ADMINISTERS, administrators=True),
     "disk": Kind("Disk nearly full", ADMINISTERS, administrators=True),
 }  # fmt: skip
@@ -81,6 +83,7 @@ def since(then: datetime, now: datetime) -> Iterator[Happened]:
     yield from _findings(then)
     yield from _requests(then)
     yield from _propagations(then)
+    yield from _plans(then)
     yield from _trouble(now)
 
 
@@ -171,6 +174,16 @@ def _propagations(then: datetime) -> Iterator[Happened]:
         yield Happened(
             f"propagation:{one.pk}:{one.state}", "propagation", one.finished_at, f"Propagation {one.pk} {word}",
             reverse("propagation"), (one.requested_by,), administrators=True,
+        )  # fmt: skip
+
+
+def _plans(then: datetime) -> Iterator[Happened]:
+    """A planned crawl that was due and started nothing: whoever planned it would wait for it in vain."""
+    rows = Schedule.objects.filter(last_at__gte=then, last_run_id=None).exclude(last_said="")
+    for one in rows.order_by("id")[:AT_ONCE]:
+        yield Happened(
+            f"plan:{one.pk}:{one.last_at:%Y%m%d%H%M%S}", "plan", one.last_at,
+            f"A planned crawl started nothing. {one.last_said}", reverse("schedules"), (one.created_by,),
         )  # fmt: skip
 
 

@@ -9,7 +9,7 @@ import signal
 from django.utils import timezone
 
 from clearinghouse import queues
-from clearinghouse.databases import TARGETS
+from clearinghouse.databases import TARGETS, unmapped
 from clearinghouse.logs import about
 from clearinghouse.records import acting_as
 
@@ -65,6 +65,7 @@ def count_words() -> None:
     from .index import counts
 
     surroundings.step_back()
+    unmapped()
     for target in counts.behind():
         counts.follow(TARGETS[target])
 
@@ -77,10 +78,13 @@ def diagnose() -> None:
 
 
 def tell() -> None:
+    """Mails and webhooks, whichever of them is in trouble: neither waits for the other."""
     from . import telling, webhooks
 
-    telling.send_due(timezone.now())
-    webhooks.send_due(timezone.now())
+    try:
+        telling.send_due(timezone.now())
+    finally:
+        webhooks.send_due(timezone.now())
 
 
 def prune() -> None:

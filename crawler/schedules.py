@@ -19,7 +19,7 @@ from clearinghouse.library.models import Document
 from crawlpoints.models import SavedView
 
 from . import control, intake, quiet
-from .errors import AllBusy, NothingToCrawl
+from .errors import AllBusy, NothingToCrawl, UnknownView
 from .models import Every, Excursion, Run, Schedule
 from .narrowing import Choice
 from .policy.timetable import Rule, next_start
@@ -52,7 +52,7 @@ def rule_of(schedule: Schedule) -> Rule | None:
 
 
 def doc_ids_of(schedule: Schedule) -> list[int] | None:
-    """The documents it means now; None: all of them, as intake understands it."""
+    """The documents it means now; None: all of them, as intake understands it. Raises UnknownView."""
     if schedule.what == PROJECT:
         return list(Document.objects.filter(sheet__project=schedule.project_id).values_list("pk", flat=True))
     if schedule.what == VIEW:
@@ -61,10 +61,10 @@ def doc_ids_of(schedule: Schedule) -> list[int] | None:
 
 
 def _in_view(schedule: Schedule) -> list[int]:
-    """What the saved view shows now to who planned this; nothing when it was deleted."""
+    """What the saved view shows now to who planned this. Raises UnknownView when it is gone or unreadable."""
     view = SavedView.objects.filter(pk=schedule.view_id).select_related("person").first()
     if view is None:
-        return []
+        raise UnknownView("The saved view of this planned crawl was deleted. Choose another, or delete the plan.")
     return documents_in(view.query, view.person, documents_for(view.person, Action.LAUNCH))
 
 

@@ -29,6 +29,8 @@ CLAIM = timedelta(minutes=5)
 TIMEOUT_SECONDS = 20
 AT_ONCE = 200
 SUBJECT = 120
+# What one letter may fail with: its server, or an address or text that no letter can carry.
+FAULTS = (OSError, smtplib.SMTPException, ValueError, TypeError, LookupError)
 
 
 def is_due(now: datetime) -> bool:
@@ -67,7 +69,7 @@ def _free(rows: QuerySet[Delivery], now: datetime) -> QuerySet[Delivery]:
 
 def _send(deliveries: list[Delivery], now: datetime, how: str) -> bool:
     mine = [one for one in deliveries if _claimed(one, now)]
-    person = get_user_model().objects.filter(pk=mine[0].person_id, is_active=True).first() if mine else None
+    person = _person(mine[0].person_id) if mine else None
     if not mine:
         return False
     ids = [one.pk for one in mine]
@@ -76,10 +78,9 @@ def _send(deliveries: list[Delivery], now: datetime, how: str) -> bool:
     if not mine:
         return False
     subject = mine[0].notice.sentence if how == Delivery.Mail.NOW else f"{plural(len(mine), 'notice')} of the last day"
-    mail = EmailMessage(_line(subject), text_of(mine), to=[person.email], connection=_connection())
     try:
-        mail.send()
-    except (OSError, smtplib.SMTPException) as error:
+        EmailMessage(_line(subject), text_of(mine), to=[person.email], connection=_connection()).send()
+    except FAULTS as error:  # of this letter: the others are sent all the same
         _later(mine, now, error)
         return False
     Delivery.objects.filter(pk__in=[one.pk for one in mine]).update(mail=Delivery.Mail.SENT, error="")
@@ -93,6 +94,10 @@ def _may_read(person: Any, deliveries: list[Delivery]) -> list[Delivery]:
     return [one for one in deliveries if one.pk in ids]
 
 
+def _person(pk: int) -> Any:
+    return get_user_model().objects.filter(pk=pk, is_active=True).first()
+
+
 def _claimed(one: Delivery, now: datetime) -> bool:
     free = Delivery.objects.filter(pk=one.pk, mail=one.mail, not_before=one.not_before)
     return bool(free.update(not_before=now + CLAIM, tries=one.tries + 1))
@@ -101,7 +106,10 @@ def _claimed(one: Delivery, now: datetime) -> bool:
 def _later(deliveries: Iterable[Delivery], now: datetime, error: Exception) -> None:
     for one in deliveries:
         tries = one.tries + 1
-        values: dict[str, object] = {"error": str(error)[:300], "not_before": now + CLAIM * 2**tries}
+        values: dict[str, object] = {
+            "error": (str(error) or type(error).__name__)[:300],
+            "not_before": now + CLAIM * 2**tries,
+        }
         if tries >= TRIES:
             values["mail"] = Delivery.Mail.FAILED
         Delivery.objects.filter(pk=one.pk).update(**values)

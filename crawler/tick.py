@@ -19,6 +19,7 @@ from django.db import Error, connections
 from clearinghouse import queues
 from clearinghouse.databases import WEBCRAWL
 from clearinghouse.search.use import services as search_use
+from crawlpoints import import_steps
 
 from . import clock, endings, message_queue, notices, pruning, quiet, schedules, tick_report
 from .index import counts
@@ -57,6 +58,7 @@ class Tick:
             ("ring for propagations", lambda: [_ring_for_propagations]),
             ("write notices", lambda: [partial(notices.write_due, clock.moment())]),
             ("ring for previews", lambda: [partial(previews.ring_lost, clock.moment())]),
+            ("look after imports", lambda: [partial(import_steps.look_after, clock.moment())]),
             ("count words", lambda: [_count_words]),
             ("count searches", lambda: [search_use.collect]),
             ("ring for pruning", lambda: [partial(pruning.ring_when_due, clock.moment())]),

@@ -27,6 +27,8 @@ SECONDS = 15.0
 TRIES = 5
 CLAIM = timedelta(minutes=5)
 AT_ONCE = 100
+# What one call may fail with: its connection, or an address that no request can carry.
+FAULTS = (requests.RequestException, urllib3.exceptions.HTTPError, OSError, ValueError, TypeError, LookupError)
 
 
 def is_due(now: datetime) -> bool:
@@ -91,7 +93,7 @@ def post(url: str, body: dict[str, Any]) -> tuple[bool, str]:
             return answer.ok and answer.status_code < 300, f"answered {answer.status_code}"
     except Failed as failed:
         return False, f"{failed.reason}: {failed.detail}"
-    except (requests.RequestException, urllib3.exceptions.HTTPError, OSError) as error:
+    except FAULTS as error:
         return False, errand.over[1] if errand.over else f"no connection: {type(error).__name__}"
     finally:
         watch.cancel()

@@ -73,7 +73,7 @@ def _set(point: CrawlPoint, values: Mapping[str, Any]) -> None:
     if set(values) == {"active"}:
         services.set_active([point], bool(values["active"]))
     else:
-        services.update_crawl_point(point, values)
+        services.update_crawl_point(point, values, cautions=False)
 
 
 @transaction.atomic

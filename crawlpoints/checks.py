@@ -4,7 +4,8 @@ Does not: touch a database or a network. Called by: crawlpoints.services, and th
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -127,7 +128,34 @@ def check_preview(entries: Mapping[str, Any]) -> None:
         raise Invalid(found.errors, found.fixes)
 
 
-def check_exclude(pattern: str, points: Sequence[Neighbour], existing: Sequence[str] = ()) -> str:
+class PointsByAddress:
+    """Crawl points in the order of their addresses: which of them a pattern excludes costs no look at each of them,
+    but for patterns that begin with a star and regular expressions."""
+
+    def __init__(self, points: Iterable[Neighbour]) -> None:
+        active = [point for point in points if point.active]
+        self._urls = sorted((suggested_url(point.url), point.url) for point in active)
+        self._roots = sorted((comparable_root(point.root), point.url) for point in active)
+
+    def first_excluded(self, line: str) -> str:
+        """The URL of the first crawl point that nothing would be crawled from; empty: there is none."""
+        compiled = compile_exclude(line)
+        if isinstance(compiled, Refusal):
+            return ""
+        if compiled.kind in ("exact", "begins with"):
+            start = compiled.text
+            found = _first_from(self._urls, start, compiled.matches)
+            return found or (_first_from(self._roots, start, compiled.matches) if compiled.kind != "exact" else "")
+        return next((url for href, url in self._urls if compiled.matches(href)), "")
+
+
+def _first_from(rows: Sequence[tuple[str, str]], start: str, matches: Callable[[str], bool]) -> str:
+    """Of rows in order: what begins with a text stands behind it."""
+    at = bisect_left(rows, (start, ""))
+    return rows[at][1] if at < len(rows) and matches(rows[at][0]) else ""
+
+
+def check_exclude(pattern: str, points: Sequence[Neighbour] | PointsByAddress, existing: Collection[str] = ()) -> str:
     """One pattern for the whole document, trimmed, or Invalid."""
     text = pattern.strip()
     found = _Findings()
@@ -137,13 +165,12 @@ def check_exclude(pattern: str, points: Sequence[Neighbour], existing: Sequence[
         found.add("pattern", message)
     elif text in existing:
         found.add("pattern", "This exclude URL is already in the list")
-    elif too_heavy([*existing, text], existing):
+    elif text.startswith("regex:") and too_heavy([*existing, text], list(existing)):
         found.add("pattern", TOO_HEAVY)
     else:
-        for point in points:
-            if point.active and _excludes_point(text, point.url, point.root):
-                found.add("pattern", f"This excludes the crawl point {point.url}, so nothing would be crawled from it")
-                break
+        known = points if isinstance(points, PointsByAddress) else PointsByAddress(points)
+        if url := known.first_excluded(text):
+            found.add("pattern", f"This excludes the crawl point {url}, so nothing would be crawled from it")
     if found.errors:
         raise Invalid(found.errors)
     return text

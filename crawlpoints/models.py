@@ -149,3 +149,80 @@ class ExcludeUrl(Record):
 
     def __str__(self) -> str:
         return self.pattern
+
+
+class Import(models.Model):
+    """Many crawl points from one CSV, worked on by a worker in short steps: this row says how far it has come.
+
+    What it would add stands there already, nominally deleted, until one short transaction shows all of it.
+    """
+
+    class State(models.TextChoices):
+        UPLOADING = "uploading", "Uploading"
+        READING = "reading", "Reading the lines"
+        READ = "read", "Waiting for a decision"
+        SHOWING = "showing", "Importing"
+        RECORDING = "recording", "Imported; the history is being written"
+        DONE = "done", "Imported"
+        REMOVING = "removing", "Cancelling"
+        CANCELLED = "cancelled", "Cancelled"
+        TAKING_BACK = "taking_back", "Taking back"
+        RECORDING_BACK = "recording_back", "Taken back; the history is being written"
+        TAKEN_BACK = "taken_back", "Taken back"
+
+    # While what it adds is not shown yet, or goes again without ever having been.
+    HIDDEN = (State.UPLOADING, State.READING, State.READ, State.SHOWING, State.REMOVING)
+
+    document = models.ForeignKey(Document, models.DO_NOTHING, related_name="imports")
+    state = models.CharField(max_length=20, choices=State.choices, default=State.UPLOADING)
+    at_once = models.BooleanField(default=False)  # nobody waits to look at what it would do
+    again = models.BooleanField(default=False)  # after the removal it is read once more: something changed meanwhile
+    position = models.IntegerField(default=0)  # lines, or rows, that the state is through with
+    lines = models.IntegerField(default=0)
+    counts = models.JSONField(default=dict)  # of lines, by what they do
+    told = models.JSONField(default=dict)  # the first lines, the first errors, unknown columns
+    asked_by = models.CharField(max_length=150)
+    asked_at = models.DateTimeField()
+    moved_at = models.DateTimeField()
+    finished_at = models.DateTimeField(null=True)
+
+    class Meta:
+        db_table = "clearinghouse_import"
+        indexes = [models.Index(fields=["state"], name="import_state")]
+
+    def __str__(self) -> str:
+        return f"Import {self.pk}: {self.get_state_display()}"
+
+
+class ImportPart(models.Model):
+    """A piece of the CSV as it was sent, in whole lines."""
+
+    of = models.ForeignKey(Import, models.CASCADE, related_name="parts")
+    number = models.IntegerField()
+    text = models.TextField()
+
+    class Meta:
+        db_table = "clearinghouse_import_part"
+        constraints = [models.UniqueConstraint(fields=["of", "number"], name="import_part_unique")]
+
+    def __str__(self) -> str:
+        return f"Part {self.number} of import {self.of_id}"
+
+
+class ImportLine(models.Model):
+    """A line that adds or changes a crawl point, and what it takes to take it back."""
+
+    of = models.ForeignKey(Import, models.CASCADE, related_name="rows")
+    number = models.IntegerField()
+    adds = models.BooleanField()
+    point_id = models.IntegerField()
+    version = models.BigIntegerField(null=True)  # that was compared; of an added one the one it is written with
+    values = models.JSONField(default=dict)
+
+    class Meta:
+        db_table = "clearinghouse_import_line"
+        constraints = [models.UniqueConstraint(fields=["of", "number"], name="import_line_unique")]
+        indexes = [models.Index(fields=["of", "adds", "point_id"], name="import_line_point")]
+
+    def __str__(self) -> str:
+        return f"Line {self.number} of import {self.of_id}"

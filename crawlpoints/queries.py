@@ -4,6 +4,7 @@ Called by: the crawler (initializer, fetch), both apps' screens, services.
 """
 
 from collections.abc import Collection
+from typing import Any
 
 from django.db.models import Count, Q, QuerySet
 from django.views.decorators.debug import sensitive_variables
@@ -12,7 +13,7 @@ from clearinghouse.library.models import Document
 from clearinghouse.secrets.vault import binding_of, unseal
 
 from .checks import Neighbour
-from .models import CrawlPoint, CrawlPointLink, ExcludeUrl
+from .models import CrawlPoint, CrawlPointLink, ExcludeUrl, Import, ImportLine
 
 
 def points_of(document: Document) -> QuerySet[CrawlPoint]:
@@ -23,7 +24,14 @@ def points_of(document: Document) -> QuerySet[CrawlPoint]:
 
 def deleted_points_of(document: Document) -> QuerySet[CrawlPoint]:
     links = CrawlPointLink.everything.filter(document=document)
-    return CrawlPoint.everything.filter(pk__in=links.values("crawl_point"), deleted=1).order_by("-updated_at", "-pk")
+    deleted = CrawlPoint.everything.filter(pk__in=links.values("crawl_point"), deleted=1)
+    return deleted.exclude(pk__in=_not_shown_yet(document)).order_by("-updated_at", "-pk")
+
+
+def _not_shown_yet(document: Document) -> QuerySet[Any]:
+    """What a long import has written already looks deleted until all of it is shown."""
+    lines = ImportLine.objects.filter(of__document=document, of__state__in=Import.HIDDEN, adds=True)
+    return lines.values("point_id")
 
 
 def excludes_of(document: Document) -> QuerySet[ExcludeUrl]:

@@ -29,6 +29,7 @@ NEW: dict[str, Any] = {
     "depth": 0, "max_pages": 0, "auth_type": 0, "active": 1, "drop_sessions": 1, "stop_traps": 1,
 }  # fmt: skip
 TWIN = "This document already has this crawl point"
+BEING_IMPORTED = "An import that has not ended adds this crawl point: finish or cancel it first"
 CLEARED = (
     "The saved password was removed, because it may only be used for the site, root string and way of signing in "
     "it was entered for. Enter it again"
@@ -42,7 +43,7 @@ def add_crawl_point(document: Document, values: Mapping[str, Any]) -> tuple[Craw
     clean = checks.check_point({**NEW, **values}, around)
     point = CrawlPoint(**{name: clean[name] for name in COLUMNS})
     point.password = _sealed(point, clean["password"])
-    with _one_of_a_kind(), transaction.atomic():
+    with _one_of_a_kind(point), transaction.atomic():
         point.key = point_key(document.pk, point.url, point.root)
         point.save()
         field = crawl_point_field(document)
@@ -55,13 +56,17 @@ def add_crawl_point(document: Document, values: Mapping[str, Any]) -> tuple[Craw
 
 @sensitive_variables("values", "clean")
 def update_crawl_point(
-    point: CrawlPoint, values: Mapping[str, Any], version: int | None = None
+    point: CrawlPoint, values: Mapping[str, Any], version: int | None = None, *, cautions: bool = True
 ) -> tuple[CrawlPoint, list[Caution]]:
-    """Changes what the values name. `version` is the one the person saw: StaleRecord if it is no more."""
+    """Changes what the values name. `version` is the one the person saw: StaleRecord if it is no more.
+
+    Without `cautions` the other crawl points are not read: who changes many would read all of them for each. That there
+    is no twin the unique key says.
+    """
     document = _owner(point)
     before = facts(point)
     bound = _binding(point)
-    neighbours = neighbours_of(document, but=point.pk)
+    neighbours = neighbours_of(document, but=point.pk) if cautions else []
     entries = {name: getattr(point, name) for name in COLUMNS} | dict(values)
     forget = bool(values.get("forget_password"))
     around = Around(neighbours, patterns_of(document), has_password=bool(point.password) or forget)
@@ -73,13 +78,13 @@ def update_crawl_point(
         point.password = _sealed(point, clean["password"])
     if version is not None:
         point.version = version
-    with _one_of_a_kind(), transaction.atomic():
+    with _one_of_a_kind(point), transaction.atomic():
         point.key = point_key(document.pk, point.url, point.root)
         point.save()
         after = facts(point) | _typed(values, point)
         _record("change", point, f"Changed crawl point {point.url}", document.pk, before=before, after=after)
         _set_excludes(document, clean, values)
-    found = cautions_for(point, neighbours)
+    found = cautions_for(point, neighbours) if cautions else []
     return point, [Caution("password_cleared", CLEARED), *found] if cleared and not forget else found
 
 
@@ -101,7 +106,7 @@ def restore_crawl_point(point: CrawlPoint) -> CrawlPoint:
     twin = CrawlPoint.objects.filter(key=key).exclude(pk=point.pk).first()
     if twin:
         raise Invalid({"url": [f"{TWIN}: {point.url} was added again meanwhile"]}, twin=twin.pk)
-    with _one_of_a_kind(), transaction.atomic():
+    with _one_of_a_kind(point), transaction.atomic():
         point.key = key
         point.deleted = 0
         point.save(update_fields=["key", "deleted"])
@@ -170,16 +175,23 @@ def facts(point: CrawlPoint) -> dict[str, Any]:
     return values | {"has_saved_pw": bool(point.password)}
 
 
+def binding_changes(point: CrawlPoint, clean: Mapping[str, Any]) -> bool:
+    """Whether a saved password may not be used any more with these values."""
+    names = ("url", "root", "auth_type", "sign_in_url")
+    return bool(binding_of(*(clean[name] for name in names)) != _binding(point))
+
+
 # ---- inside ----
 
 
 @contextmanager
-def _one_of_a_kind() -> Iterator[None]:
+def _one_of_a_kind(point: CrawlPoint) -> Iterator[None]:
     """The unique key is the last word when two people add the same crawl point at once."""
     try:
         yield
     except IntegrityError:
-        raise Invalid({"url": [TWIN]}) from None
+        hidden = CrawlPoint.everything.filter(key=point.key, deleted=1).exists()
+        raise Invalid({"url": [BEING_IMPORTED if hidden else TWIN]}) from None
 
 
 def _owner(point: CrawlPoint) -> Document:

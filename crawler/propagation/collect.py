@@ -7,6 +7,7 @@ A version never changes, so its id stands for its content; the digest covers tha
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
+from heapq import merge
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -17,15 +18,13 @@ from clearinghouse.digests import digest_of
 from crawler import extract
 from crawler.models import LedgerEntry, PageBody, PageHead, PageVersion
 
+from .anchors import Anchors
+from .keys import Keys, Numbers
 from .missing import Trip, shown
-from .plan import Wanted
+from .pages import VARIANTS, DesiredPage, Pages, WantedPages, published_id
 from .scope import DocumentScope, PointRoot
 
-MAX_ANCHORS = 20
-MAX_ANCHOR = 200
-# Published rows one version can have, because its anchor texts may change. With 256 meta tags a page, the ids of
-# published_meta stay in 63 bits up to version ids of 2^51 (versions are numbered in blocks of 2^28 an instance).
-VARIANTS = 16
+__all__ = ["VARIANTS", "Beat", "Collector", "Content", "Pages", "contents", "removable"]
 HEADLESS = 1 << 40  # ids of pages whose head is gone: above all heads
 CACHED_PAGES = 200_000
 _CHUNK = 500
@@ -33,14 +32,6 @@ _DIGESTED = (
     "id", "doc_id", "url", "digest", "type_id", "extension", "title", "metas", "language", "last_modified",
     "found_at", "size", "extractor",
 )  # fmt: skip
-
-
-class DesiredPage(NamedTuple):
-    version_id: int
-    page_id: int
-    anchors: str
-    published_id: int
-    digest: bytes
 
 
 class Stored(NamedTuple):
@@ -68,9 +59,9 @@ class Content(NamedTuple):
     url_key: bytes
     version: Stored
     body: bytes | None
+    pages: Pages
 
 
-Pages = dict[bytes, DesiredPage]
 Beat = Callable[[], None]
 
 
@@ -92,23 +83,24 @@ class Collector:
             self._size += len(pages)
         return pages
 
-    def wanted(self, document: DocumentScope) -> dict[bytes, Wanted]:
-        return {key: Wanted(page.published_id, page.digest) for key, page in self.pages(document).items()}
+    def wanted(self, document: DocumentScope) -> WantedPages:
+        return WantedPages(self.pages(document))
 
 
 def contents(pages: Pages, keys: Iterable[bytes]) -> Iterator[Content]:
     """The rows behind these pages, read in chunks."""
     remaining = iter(keys)
     while chunk := list(islice(remaining, _CHUNK // 10)):
-        found = PageVersion.objects.filter(id__in=[pages[key].version_id for key in chunk])
+        desired = {key: pages[key] for key in chunk}
+        found = PageVersion.objects.filter(id__in=[page.version_id for page in desired.values()])
         versions = {row[0]: Stored(*row) for row in found.values_list(*Stored._fields)}
         digests = {version.digest for version in versions.values()}
         rows = PageBody.objects.filter(digest__in=digests).values_list("digest", "content")
         bodies = {bytes(digest): bytes(content) for digest, content in rows}
         for key in chunk:
-            version = versions.get(pages[key].version_id)
+            version = versions.get(desired[key].version_id)
             if version is not None:
-                yield Content(pages[key], key, version, bodies.get(bytes(version.digest)))
+                yield Content(desired[key], key, version, bodies.get(bytes(version.digest)), pages)
 
 
 def removable(excursions: Sequence[tuple[int, str]], most: int) -> int:
@@ -124,40 +116,61 @@ def removable(excursions: Sequence[tuple[int, str]], most: int) -> int:
 
 
 def _collect(document: DocumentScope, beat: Beat) -> Pages:
+    """In three passes over the versions, none of which keeps what it reads: which count, what links to them, all of it
+    in a digest."""
     trips = [_trip(number, state, beat) for number, state in document.excursions]
-    versions = shown(trips, _link_keys)
-    rows = _version_rows(versions.values(), beat)
-    allowed = _allowed(document.roots, document.excludes)
-    kept = {key: version for key, version in versions.items() if version in rows and allowed(rows[version]["url"])}
-    anchors = _anchors(kept, beat)
-    heads = dict(PageHead.objects.filter(doc_id=document.doc_id).values_list("url_key", "id"))
-    pages: Pages = {}
-    for key in sorted(kept):
-        version = kept[key]
-        page_id = heads.get(key, HEADLESS + version)
-        text = anchors.get(key, "")
-        digest = _digest(rows[version], page_id, text)
-        pages[key] = DesiredPage(version, page_id, text, version * VARIANTS + digest[0] % VARIANTS, digest)
+    kept = _kept(document, _in_order(shown(trips, _link_keys, Numbers())), beat)
+    del trips
+    anchors = Anchors(kept, kept.place_of)
+    anchors.gather(beat)
+    pages = Pages()
+    found = zip(kept.items(), range(len(kept)), strict=True)
+    for places, texts in anchors.ranges():
+        part = islice(found, len(places))
+        while chunk := list(islice(part, _CHUNK)):
+            beat()
+            _append(pages, document.doc_id, {key: (version, texts.get(at, "")) for (key, version), at in chunk})
     return pages
 
 
+def _in_order(versions: Numbers) -> Iterator[tuple[bytes, int]]:
+    """Most keys are in order already: what an older crawl adds is sorted among them."""
+    ordered, others = versions.split()
+    return merge(ordered, sorted(others))
+
+
+def _kept(document: DocumentScope, versions: Iterator[tuple[bytes, int]], beat: Beat) -> Numbers:
+    """Without what no crawl point of the document covers any more, and without versions that are gone."""
+    allowed = _allowed(document.roots, document.excludes)
+    kept = Numbers()
+    while chunk := list(islice(versions, _CHUNK)):
+        beat()
+        rows = PageVersion.objects.filter(id__in=[version for _, version in chunk])
+        urls = dict(rows.values_list("id", "url"))
+        for key, version in chunk:
+            if version in urls and allowed(urls[version]):
+                kept[key] = version
+    return kept
+
+
+def _append(pages: Pages, doc_id: int, chunk: dict[bytes, tuple[int, str]]) -> None:
+    found = PageVersion.objects.filter(id__in=[version for version, _ in chunk.values()]).values(*_DIGESTED)
+    rows = {row["id"]: row for row in found}
+    heads = dict(PageHead.objects.filter(doc_id=doc_id, url_key__in=list(chunk)).values_list("url_key", "id"))
+    for key, (version, text) in chunk.items():
+        page_id = heads.get(key, HEADLESS + version)
+        digest = _digest(rows[version], page_id, text)
+        pages.append(key, DesiredPage(version, page_id, text, published_id(version, digest), digest))
+
+
 def _trip(excursion_id: int, state: str, beat: Beat) -> Trip:
-    trip = Trip(state)
-    rows = LedgerEntry.objects.filter(excursion_id=excursion_id)
+    trip = Trip(state, Numbers(), Keys(), Keys(), Keys())
+    rows = LedgerEntry.objects.filter(excursion_id=excursion_id).order_by("url_key")
     fields = rows.values_list("url_key", "outcome", "reason", "status", "version_id")
     for key, outcome, reason, status, version in fields.iterator(5000):
         trip.note(bytes(key), outcome, (reason, status), version)
     beat()
     return trip
-
-
-def _version_rows(ids: Iterable[int], beat: Beat) -> dict[int, dict[str, Any]]:
-    found: dict[int, dict[str, Any]] = {}
-    remaining = iter(sorted(ids))
-    while chunk := list(islice(remaining, _CHUNK)):
-        beat()
-        found |= {row["id"]: row for row in PageVersion.objects.filter(id__in=chunk).values(*_DIGESTED)}
-    return found
 
 
 def _digest(row: dict[str, Any], page_id: int, anchors: str) -> bytes:
@@ -190,20 +203,3 @@ def _spellings(root: PointRoot) -> tuple[str, ...]:
 def _link_keys(version_id: int) -> list[bytes]:
     packed = PageVersion.objects.filter(id=version_id).values_list("links", flat=True).first()
     return [digest_of(link.url) for link in extract.unpack_links(bytes(packed))] if packed else []
-
-
-def _anchors(versions: dict[bytes, int], beat: Beat) -> dict[bytes, str]:
-    """For each page the texts of links to it from the document's other pages: distinct, sorted, at most twenty."""
-    found: dict[bytes, set[str]] = {}
-    own = {version: key for key, version in versions.items()}
-    keys: dict[str, bytes] = {}
-    remaining = iter(sorted(own))
-    while chunk := list(islice(remaining, _CHUNK)):
-        beat()
-        for version_id, packed in PageVersion.objects.filter(id__in=chunk).values_list("id", "links"):
-            for link in extract.unpack_links(bytes(packed)) if packed else ():
-                text = " ".join(link.anchor.split())[:MAX_ANCHOR]
-                key = keys.get(link.url) or keys.setdefault(link.url, digest_of(link.url))
-                if text and key in versions and key != own[version_id]:
-                    found.setdefault(key, set()).add(text)
-    return {key: "\n".join(sorted(texts)[:MAX_ANCHORS]) for key, texts in found.items()}

@@ -18,7 +18,8 @@ from clearinghouse.search.likeness import likeness
 
 from ..sql import execute_many, insertion, own_ids
 from . import merging
-from .collect import VARIANTS, Beat, Content, Pages, contents
+from .collect import Beat, Content, contents
+from .pages import VARIANTS, Pages, WantedPages
 from .plan import Change, Held
 from .rows import META_COLUMNS, VERSION_COLUMNS, meta_rows, version_row
 
@@ -26,8 +27,7 @@ T = TypeVar("T")
 SETTLE_SECONDS = 1800.0
 AIM = 0.030  # seconds of a transaction; the budget is 50 ms
 _SMALLEST, _LARGEST = 1, 400
-_LIKENESS: dict[bytes, int] = {}  # of the contents written last, by their digests
-_REMEMBERED = 100_000
+_AT_ONCE = 1_000  # rows
 _LIVE = "gen_from <= %s AND gen_to > %s"
 
 
@@ -60,14 +60,23 @@ def documents(alias: str, generation: int) -> set[int]:
     return {row[0] for row in execute(alias, sql, [generation, generation])}
 
 
-def held(alias: str, doc_id: int, generation: int) -> list[Held]:
+def held(alias: str, doc_id: int, generation: int) -> Iterator[Held]:
+    """Read as it is used: what a document shows may be very much. Use it up before anything is written."""
     sql = (
         "SELECT i.published_id, v.url_key, v.digest FROM published_interval i "
         "JOIN published_version v ON v.published_id = i.published_id "
-        "WHERE i.doc_id = %s AND i.gen_to > %s AND i.gen_from <= %s ORDER BY i.published_id"
+        "WHERE i.doc_id = %s AND i.gen_to > %s AND i.gen_from <= %s"
     )
-    rows = execute(alias, sql, [doc_id, generation, generation])
-    return [Held(row[0], bytes(row[1]), bytes(row[2])) for row in rows]
+    for row in streamed(alias, sql, [doc_id, generation, generation]):
+        yield Held(row[0], bytes(row[1]), bytes(row[2]))
+
+
+def streamed(alias: str, sql: str, values: Sequence[Any]) -> Iterator[Any]:
+    """The rows of one statement, of which only some are in memory."""
+    with connections[alias].chunked_cursor() as cursor:
+        cursor.execute(sql, list(values))
+        while rows := cursor.fetchmany(_AT_ONCE):
+            yield from rows
 
 
 def begin(alias: str) -> None:
@@ -98,7 +107,8 @@ def distrust(alias: str, beat: Beat) -> None:
 def apply(alias: str, generation: int, change: Change, pages: Pages, beat: Beat) -> None:
     """Writes what a document needs in this generation."""
     # In the order of their ids: neither side jumps to and fro in its files.
-    for part in _paced(contents(pages, sorted(change.opened, key=lambda key: pages[key].published_id))):
+    ids_of = WantedPages(pages)
+    for part in _paced(contents(pages, sorted(change.opened, key=lambda key: ids_of[key].published_id))):
         with transaction.atomic(using=alias):
             ids = _write(alias, part)
             rows = [(number, change.doc_id, generation, OPEN) for number in ids]
@@ -115,9 +125,14 @@ def apply(alias: str, generation: int, change: Change, pages: Pages, beat: Beat)
         beat()
 
 
-def rewrite(alias: str, pages: Pages, held_rows: Sequence[Held], beat: Beat) -> int:
+def rewrite(alias: str, pages: Pages, held_rows: Iterable[Held], beat: Beat) -> int:
     """--full: every page that stays is written again under its own id, its index entry with it; how many were."""
-    same = {row.url_key: row.published_id for row in held_rows if pages.get(row.url_key, (b"",))[-1] == row.digest}
+    wanted = WantedPages(pages)
+    same = {
+        row.url_key: row.published_id
+        for row in held_rows
+        if row.url_key in wanted and wanted[row.url_key].digest == row.digest
+    }
     for part in _paced(contents(pages, same)):
         ids = [same[content.url_key] for content in part]
         marks = ", ".join(["%s"] * len(ids))
@@ -267,11 +282,9 @@ def _insert_contents(alias: str, fresh: Sequence[tuple[int, Content]]) -> None:
 
 def _described(content: Content, row: Sequence[Any]) -> backends.Described:
     """While the text is at hand; what it is alike is asked once, not once for each target."""
-    at, digest = dict(zip(VERSION_COLUMNS, row, strict=True)), content.page.digest
-    alike = _LIKENESS.get(digest) or likeness(at["title_str"], at["text"])
-    if len(_LIKENESS) >= _REMEMBERED:
-        _LIKENESS.clear()
-    _LIKENESS[digest] = alike
+    at = dict(zip(VERSION_COLUMNS, row, strict=True))
+    alike = content.pages.likeness(content.url_key) or likeness(at["title_str"], at["text"])
+    content.pages.remember(content.url_key, alike)
     return backends.Described(
         row[0], at["doc_id"], at["crawl_page_type_id"], at["host"], at["language"], at["crawl_page_url"], alike,
         at["crawled_at"],

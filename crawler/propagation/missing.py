@@ -5,8 +5,9 @@ Missing in an excursion: (a) its address answered 404 or 410, redirected, or was
 none in between that stored it: gone.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, MutableMapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any, Protocol
 
 from crawler.values import CRAWLED, FAILED, REDIRECTED, SKIPPED, UNCHANGED
 
@@ -17,15 +18,25 @@ _NOT_ITS_FAULT = {"too_deep", "page_limit", "run_limit", "run_stopped", "run_can
 LinksOf = Callable[[int], Iterable[bytes]]  # version -> keys of the addresses it links to
 
 
+class KeySet(Protocol):
+    """A set, or what takes less memory."""
+
+    def add(self, key: bytes, /) -> None: ...
+
+    def __contains__(self, key: object, /) -> bool: ...
+
+    def __iter__(self) -> Iterator[bytes]: ...
+
+
 @dataclass(slots=True)
 class Trip:
     """What the ledger of one excursion says, in the form needed here."""
 
     state: str
-    named: dict[bytes, int] = field(default_factory=dict)  # URL key -> version
-    missing: set[bytes] = field(default_factory=set)  # (a)
-    failing: set[bytes] = field(default_factory=set)  # failed in passing
-    others: set[bytes] = field(default_factory=set)  # met, neither stored nor missing
+    named: MutableMapping[bytes, int] = field(default_factory=dict)  # URL key -> version
+    missing: KeySet = field(default_factory=set)  # (a)
+    failing: KeySet = field(default_factory=set)  # failed in passing
+    others: KeySet = field(default_factory=set)  # met, neither stored nor missing
 
     def met(self, key: bytes) -> bool:
         return key in self.named or key in self.missing or key in self.failing or key in self.others
@@ -52,16 +63,14 @@ def _left(outcome: str, reason: str, status: int) -> bool:
     return outcome == SKIPPED and reason not in _NOT_ITS_FAULT
 
 
-def shown(trips: Sequence[Trip], links_of: LinksOf) -> dict[bytes, int]:
-    """URL key -> version of every page that stays; trips newest first."""
-    versions: dict[bytes, int] = {}
-    seen: set[bytes] = set()
+def shown(trips: Sequence[Trip], links_of: LinksOf, into: MutableMapping[bytes, int] | None = None) -> Any:
+    """URL key -> version of every page that stays, in `into` or a dict; trips newest first."""
+    versions: MutableMapping[bytes, int] = {} if into is None else into
     shields: dict[int, set[bytes]] = {}
     for at, trip in enumerate(trips):
         for key, version in trip.named.items():
-            if key in seen:
+            if any(key in newer.named for newer in trips[:at]):
                 continue
-            seen.add(key)
             if _times_missing(key, trips[:at], trips, links_of, shields) < RUNS_UNTIL_GONE:
                 versions[key] = version
     return versions

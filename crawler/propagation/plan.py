@@ -1,6 +1,6 @@
 """Decisions of a propagation, pure: which steps, what changes on a target, whether that loses too much."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -64,7 +64,7 @@ def steps(targets: Iterable[str]) -> list[StepName]:
     return [*found, StepName(FINISH)]
 
 
-def change(doc_id: int, desired: Mapping[bytes, Wanted], held: Sequence[Held]) -> Change:
+def change(doc_id: int, desired: Mapping[bytes, Wanted], held: Iterable[Held]) -> Change:
     """What differs between what a document should show on a target and what it shows there now."""
     result = Change(doc_id, after=len(desired))
     shown: set[bytes] = set()

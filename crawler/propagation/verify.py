@@ -17,8 +17,9 @@ from clearinghouse.search.words import fold
 from crawler.models import PageVersion
 
 from . import load
-from .collect import Beat, Content, Pages, contents
+from .collect import Beat, contents
 from .failures import Differs
+from .pages import Pages, WantedPages
 from .rows import COMPARED, meta_rows, version_row
 from .scope import DocumentScope
 
@@ -30,15 +31,23 @@ _CHUNK = 50
 
 def document(alias: str, generation: int, scope: DocumentScope, pages: Pages) -> int:
     """Checks that one document shows exactly these pages in this generation; how many there are."""
-    rows = load.held(alias, scope.doc_id, generation)
-    shown = {row.url_key: row.digest for row in rows}
-    if len(rows) != len(pages) or any(shown.get(key) != page.digest for key, page in pages.items()):
-        wrong = [key for key in {*shown, *pages} if shown.get(key) != (pages[key].digest if key in pages else None)]
+    wanted, rows, wrong, met = WantedPages(pages), 0, b"", bytearray(len(pages))
+    for row in load.held(alias, scope.doc_id, generation):
+        rows += 1
+        good = row.url_key in wanted and wanted[row.url_key].digest == row.digest
+        if good:
+            met[pages.place_of(row.url_key)] = 1
+        elif not wrong or row.url_key < wrong:
+            wrong = row.url_key
+    if (lacking := met.find(0)) >= 0:
+        key = next(islice(pages, lacking, None))
+        wrong = min(wrong, key) if wrong else key
+    if wrong or rows != len(pages):
         raise Differs(
-            f"published_version: {scope.title} shows {len(rows)} pages and should show {len(pages)}; "
-            f"the first that differs is {_named(min(wrong), pages) if wrong else 'a page shown twice'}"
+            f"published_version: {scope.title} shows {rows} pages and should show {len(pages)}; "
+            f"the first that differs is {_named(wrong, pages) if wrong else 'a page shown twice'}"
         )
-    return len(rows)
+    return rows
 
 
 def _named(key: bytes, pages: Pages) -> str:
@@ -52,10 +61,16 @@ def copies(alias: str, generation: int, doc_id: int, pages: Pages, beat: Beat) -
     """Reads back what this generation wrote for a document and compares it with its source; how many pages."""
     sql = (
         "SELECT v.url_key, v.published_id FROM published_interval i JOIN published_version v "
-        "ON v.published_id = i.published_id WHERE i.doc_id = %s AND i.gen_from = %s AND i.gen_to > %s"
+        "ON v.published_id = i.published_id WHERE i.doc_id = %s AND i.gen_from = %s AND i.gen_to > %s "
+        "ORDER BY i.published_id"
     )
-    ids = {bytes(key): number for key, number in load.execute(alias, sql, [doc_id, generation, generation])}
-    for part in _parts(contents(pages, sorted((key for key in ids if key in pages), key=lambda key: ids[key]))):
+    written, compared = load.streamed(alias, sql, [doc_id, generation, generation]), 0
+    while rows := list(islice(written, _CHUNK)):
+        compared += len(rows)
+        ids = {bytes(key): number for key, number in rows}
+        part = list(contents(pages, [key for key in ids if key in pages]))
+        if not part:
+            continue
         stored = _stored(alias, [ids[content.url_key] for content in part])
         metas = _stored_metas(alias, [ids[content.url_key] for content in part])
         for content in part:
@@ -65,7 +80,7 @@ def copies(alias: str, generation: int, doc_id: int, pages: Pages, beat: Beat) -
             if metas.get(number, []) != [tuple(row) for row in meta_rows(number, content)]:
                 raise Differs(f"published_meta: the meta tags of {content.version.url} differ from what was stored")
         beat()
-    return len(ids)
+    return compared
 
 
 def indexed(alias: str, generation: int) -> None:
@@ -134,9 +149,3 @@ def _comparable(row: Iterable[Any]) -> tuple[Any, ...]:
 
 def _same(moment: datetime) -> datetime:
     return moment
-
-
-def _parts(items: Iterable[Content]) -> Iterable[list[Content]]:
-    remaining = iter(items)
-    while part := list(islice(remaining, _CHUNK)):
-        yield part

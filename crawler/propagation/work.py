@@ -9,16 +9,17 @@ from typing import Any
 
 from django.db import DatabaseError
 
-from clearinghouse.databases import TARGETS
+from clearinghouse.databases import TARGETS, let_go
 from crawler.errors import NeedsDecision
 from crawler.index import counts as word_counts
 from crawler.models import Propagation, PropagationStep
 
 from . import choice, durability, load, plan, switch, verify
 from .claim import Beat
-from .collect import Collector, Pages
+from .collect import Collector
 from .failures import Differs, NotFollowed, NotSafe
 from .history import oldest_kept
+from .pages import Pages
 from .scope import DocumentScope, Scope
 
 _BIGGEST = 50  # documents listed in the plan's counts
@@ -65,16 +66,17 @@ def differences(
         beat()
     for doc_id in sorted(there - known):
         deleted = DocumentScope(doc_id, f"Document {doc_id}", "", True, (), (), ())
-        yield Difference(deleted, plan.change(doc_id, {}, load.held(alias, doc_id, shown)), {})
+        yield Difference(deleted, plan.change(doc_id, {}, load.held(alias, doc_id, shown)), Pages())
 
 
 def _difference(target: str, document: DocumentScope, shown: int, collector: Collector) -> Difference:
     rows = load.held(TARGETS[target], document.doc_id, shown)
     if not document.public and target != plan.DEVELOPMENT:
-        return Difference(document, plan.change(document.doc_id, {}, rows), {})
+        return Difference(document, plan.change(document.doc_id, {}, rows), Pages())
     if not document.excursions:
+        rows = list(rows)
         same = {row.url_key: plan.Wanted(row.published_id, row.digest) for row in rows}
-        return Difference(document, plan.change(document.doc_id, same, rows), {}, untouched=True)
+        return Difference(document, plan.change(document.doc_id, same, rows), Pages(), untouched=True)
     change = plan.change(document.doc_id, collector.wanted(document), rows)
     return Difference(document, change, collector.pages(document))
 
@@ -200,7 +202,7 @@ def verify_target(work: Work, step: PropagationStep) -> None:
         if not document.excursions:
             continue
         public = document.public or step.target == plan.DEVELOPMENT
-        wanted = work.collector.pages(document) if public else {}
+        wanted = work.collector.pages(document) if public else Pages()
         pages += verify.document(alias, generation, document, wanted)
         compared += verify.copies(alias, generation, document.doc_id, wanted, work.beat)
         work.beat()
@@ -243,6 +245,7 @@ def finish(work: Work, step: PropagationStep) -> None:
         word_counts.follow(TARGETS[target], work.beat)
         if oldest:
             load.purge(TARGETS[target], oldest, work.beat)
+        let_go(TARGETS[target])
 
 
 def _plan_of(propagation: Propagation) -> PropagationStep:

@@ -11,6 +11,7 @@ from django.db import connections
 from django.db.models import Count, Min, Q, QuerySet, Sum
 
 from clearinghouse.databases import WEBCRAWL
+from clearinghouse.digests import digest_of
 
 from ..models import Excursion, Run
 from ..values import FAILED, SKIPPED
@@ -71,6 +72,11 @@ class Tallies:
     @property
     def failed(self) -> dict[str, int]:
         return by_outcome(self.reasons, FAILED)
+
+
+def scope_key(docs: Docs) -> str:
+    """For keys of a cache: the same in every process, and never that of other documents."""
+    return "all" if docs is None else digest_of(",".join(map(str, sorted(docs)))).hex()
 
 
 def excursions_of(run: Run | int, docs: Docs = None) -> QuerySet[Excursion]:

@@ -9,6 +9,7 @@ from django.db.models import QuerySet
 from clearinghouse.library.models import Document
 from crawlpoints.models import CrawlPointLink
 
+from ..errors import UnknownView
 from ..models import Schedule
 from ..schedules import ALL, CHOSEN, POINT, PROJECT, VIEW, doc_ids_of
 from .counts import Docs
@@ -32,7 +33,7 @@ def documents_with_points() -> dict[int, int | None]:
 def doc_ids_among(schedule: Schedule, everything: dict[int, int | None]) -> set[int]:
     """Of all documents that a launch would crawl, those this schedule means now."""
     if schedule.what == VIEW:
-        return everything.keys() & set(doc_ids_of(schedule) or ())
+        return everything.keys() & _in_view(schedule)
     return {
         doc_id
         for doc_id, project in everything.items()
@@ -40,6 +41,14 @@ def doc_ids_among(schedule: Schedule, everything: dict[int, int | None]) -> set[
         or (schedule.what == PROJECT and project == schedule.project_id)
         or (schedule.what in (CHOSEN, POINT) and doc_id in schedule.doc_ids)
     }
+
+
+def _in_view(schedule: Schedule) -> set[int]:
+    """None of a view that is gone or cannot be read: its owner is told when the plan is due."""
+    try:
+        return set(doc_ids_of(schedule) or ())
+    except UnknownView:
+        return set()
 
 
 def documents_of(schedule: Schedule, docs: Docs) -> QuerySet[Document]:
@@ -63,7 +72,7 @@ def next_start_of(doc_id: int, project_id: int | None) -> datetime | None:
             schedule.what == ALL
             or (schedule.what == PROJECT and schedule.project_id == project_id)
             or (schedule.what in (CHOSEN, POINT) and doc_id in schedule.doc_ids)
-            or (schedule.what == VIEW and doc_id in (doc_ids_of(schedule) or ()))
+            or (schedule.what == VIEW and doc_id in _in_view(schedule))
         ):
             return schedule.next_at
     return None

@@ -1,71 +1,207 @@
-"""The documents of a saved view of the Document Navigator, for a launch over them: the same filters, the same words."""
+"""The documents of a filter of the Document Navigator: one meaning for the list, its CSV, saved views and launches.
 
+A constant number of queries, however many documents there are. Does not: sort or show.
+Called by: the Document Navigator, launches and plans over a saved view, the API.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.db.models import Max, Q, QuerySet
+from django.db.models import QuerySet
 from django.http import QueryDict
 from django.utils import timezone
 
 from clearinghouse.access.models import Role
-from clearinghouse.access.policies import role_of
+from clearinghouse.access.policies import Action, doc_ids_for, documents_for, role_of
 from clearinghouse.library.models import Assignment, Document
 from crawlpoints.queries import counts_by_document, documents_with_text
 
-from ..models import OPEN_STATES, Excursion
+from ..errors import UnknownView
+from .latest import LastCrawl, last_crawls
 
 OLD = timedelta(days=90)
+VIEWS = {
+    "mine": "Assigned to me",
+    "all": "All documents",
+    "never": "Never crawled",
+    "failed": "Last crawl failed",
+    "old": "Not crawled for 90 days",
+    "empty": "No crawl points",
+}
+_EPOCH = 0.0
 
 
-def documents_in(query: str, user: Any, documents: QuerySet[Document]) -> list[int]:
-    """Of these documents, those the filter leaves for this person; nonsense in it is ignored."""
-    asked = QueryDict(query)
-    view = asked.get("view") or ("mine" if role_of(user) is Role.DEVELOPER else "all")
-    who = asked.get("who")
-    if view == "mine" and who is None:
-        who = "me"
-    rows = _by_columns(asked, who or "", user, documents)
-    left = set(rows.order_by().values_list("pk", flat=True))
-    if text := asked.get("q", "").strip()[:200]:
-        titled = rows.filter(sheet__title__icontains=text).order_by().values_list("pk", flat=True)
-        left &= documents_with_text(text) | set(titled)
-    if view == "empty" or asked.get("nopoints"):
-        left -= counts_by_document().keys()
-    return sorted(_by_last_crawl(asked, view, left))
+@dataclass(slots=True)
+class DocumentRow:
+    id: int
+    title: str
+    project: str
+    status: str
+    assigned: str
+    mine: bool
+    active: int
+    all: int
+    last: LastCrawl | None
+    selected: bool = False
+    runs_seen: bool = True
+    trend: list[int] = field(default_factory=list)
+
+    @property
+    def name(self) -> str:
+        return self.title
+
+    @property
+    def focused(self) -> bool:
+        return self.selected
+
+    @property
+    def title_key(self) -> str:
+        return self.title.casefold()
+
+    @property
+    def points_key(self) -> tuple[int, int]:
+        return self.all, self.active
+
+    @property
+    def last_key(self) -> float:
+        return self.last.at.timestamp() if self.last and self.last.at else _EPOCH
+
+    @property
+    def pages_key(self) -> int:
+        return self.last.pages if self.last else -1
+
+    @property
+    def errors_key(self) -> int:
+        return self.last.errors if self.last else -1
 
 
-def _by_columns(asked: QueryDict, who: str, user: Any, documents: QuerySet[Document]) -> QuerySet[Document]:
-    rows = documents
-    if project := asked.get("project", ""):
-        rows = rows.filter(sheet__project__name=project)
-    if status := asked.get("status", ""):
-        rows = rows.filter(status__name=status)
-    if who == "nobody":
-        return rows.exclude(pk__in=Assignment.objects.values("document_id"))
-    if who:
-        person = Q(person=user) if who == "me" else Q(person__username=who)
-        rows = rows.filter(pk__in=Assignment.objects.filter(person).values("document_id"))
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The filter as it stands in the address; nonsense is ignored."""
+
+    view: str
+    text: str = ""
+    project: str = ""
+    who: str = ""
+    status: str = ""
+    age: str = ""
+    errors: bool = False
+    empty: bool = False
+    selected: str = ""
+    unknown: str = ""  # a sentence: what of the address means nothing; a list shows more then, a launch nothing
+
+    @classmethod
+    def read(cls, query: QueryDict, user: Any) -> "Asked":
+        standard = "mine" if role_of(user) is Role.DEVELOPER else "all"
+        view = query.get("view", "") if query.get("view") in VIEWS else standard
+        who = query.get("who")
+        if view == "mine" and who is not None:  # the view and the filter pane say the same thing, or the pane wins
+            view, who = ("mine", "") if who == "me" else ("all", who)
+        age = query.get("age", "").strip()
+        return cls(
+            view=view,
+            text=query.get("q", "").strip()[:200],
+            project=query.get("project", ""),
+            who=who or "",
+            status=query.get("status", ""),
+            age=age if _is_days(age) else "",
+            errors=bool(query.get("errors")),
+            empty=bool(query.get("nopoints")),
+            selected=query.get("selected", ""),
+            unknown=_unknown(query),
+        )
+
+    @property
+    def filtered(self) -> bool:
+        return any((self.text, self.project, self.who, self.status, self.age, self.errors, self.empty))
+
+
+def _unknown(query: QueryDict) -> str:
+    view, age = query.get("view", ""), query.get("age", "").strip()
+    if view and view not in VIEWS:
+        return f"There is no list {view[:40]!r} of documents"
+    return f"{age[:40]!r} is no number of days" if age and not _is_days(age) else ""
+
+
+def _is_days(text: str) -> bool:
+    return text.isascii() and text.isdigit() and len(text) < 6
+
+
+def all_rows(user: Any) -> list[DocumentRow]:
+    """Every document this person may see."""
+    return rows_of(documents_for(user, Action.VIEW), user)
+
+
+def rows_of(documents: QuerySet[Document], user: Any) -> list[DocumentRow]:
+    """These documents, with all that a filter may ask about them."""
+    columns = ("pk", "sheet__title", "sheet__project__name", "status__name")
+    found = list(documents.order_by().values_list(*columns))
+    people: dict[int, list[str]] = {}
+    assigned = Assignment.objects.filter(document__in=documents.values("pk")).order_by("person__username")
+    for doc_id, name in assigned.values_list("document_id", "person__username"):
+        people.setdefault(doc_id, []).append(name)
+    counts, last = counts_by_document(), last_crawls()
+    me, runs_seen = user.get_username(), doc_ids_for(user, Action.VIEW_RUNS)
+    rows = []
+    for doc_id, title, project, status in found:
+        names = people.get(doc_id, [])
+        active, every = counts.get(doc_id, (0, 0))
+        rows.append(
+            DocumentRow(
+                id=doc_id, title=title or f"Document {doc_id}", project=project or "", status=status or "",
+                assigned=", ".join(names), mine=me in names, active=active, all=every, last=last.get(doc_id),
+                runs_seen=runs_seen is None or doc_id in runs_seen,
+            )
+        )  # fmt: skip
     return rows
 
 
-def _by_last_crawl(asked: QueryDict, view: str, left: set[int]) -> set[int]:
-    ended = Excursion.objects.filter(part="").exclude(state__in=OPEN_STATES)
-    last = ended.filter(pk__in=ended.values("doc_id").annotate(last=Max("id")).order_by().values("last"))
-    age = asked.get("age", "").strip()
-    if view == "never":
-        left = left - set(ended.values_list("doc_id", flat=True))
-    if view == "failed":
-        left = left & _ids(last.filter(state="failed"))
-    if view == "old":
-        left = left & _ids(last.filter(finished_at__lt=_before(OLD)))
-    if age.isascii() and age.isdigit() and len(age) < 6:
-        left = left & _ids(last.filter(finished_at__lt=_before(timedelta(days=int(age)))))
-    return left & _ids(last.filter(Q(failed__gt=0))) if asked.get("errors") else left
+def in_view(rows: Iterable[DocumentRow], view: str, now: datetime | None = None) -> list[DocumentRow]:
+    before = (now or timezone.now()) - OLD
+    tests = {
+        "mine": lambda row: row.mine,
+        "never": lambda row: row.last is None,
+        "failed": lambda row: row.last is not None and row.last.state == "failed",
+        "old": lambda row: row.last is not None and row.last.at is not None and row.last.at < before,
+        "empty": lambda row: not row.all,
+    }
+    test = tests.get(view)
+    return [row for row in rows if test(row)] if test else list(rows)
 
 
-def _ids(rows: QuerySet[Excursion]) -> set[int]:
-    return set(rows.values_list("doc_id", flat=True))
+def filtered(rows: list[DocumentRow], asked: Asked) -> list[DocumentRow]:
+    """What the filter pane leaves of them."""
+    if asked.text:
+        by_url = documents_with_text(asked.text)
+        words = asked.text.casefold()
+        rows = [row for row in rows if row.id in by_url or words in row.title_key]
+    if asked.project:
+        rows = [row for row in rows if row.project == asked.project]
+    if asked.status:
+        rows = [row for row in rows if row.status == asked.status]
+    if asked.who:
+        rows = [row for row in rows if _looked_after(row, asked.who)]
+    if asked.age:
+        before = timezone.now() - timedelta(days=int(asked.age))
+        rows = [row for row in rows if row.last is not None and row.last.at is not None and row.last.at < before]
+    if asked.errors:
+        rows = [row for row in rows if row.errors_key > 0]
+    return [row for row in rows if not row.all] if asked.empty else rows
 
 
-def _before(time: timedelta) -> datetime:
-    return timezone.now() - time
+def _looked_after(row: DocumentRow, who: str) -> bool:
+    """By me, by nobody, or by the person of this name."""
+    if who == "me":
+        return row.mine
+    return who in row.assigned.split(", ") if who != "nobody" else not row.assigned
+
+
+def documents_in(query: str, user: Any, documents: QuerySet[Document]) -> list[int]:
+    """Of these documents, those a saved filter leaves for this person. Raises UnknownView: nothing is guessed."""
+    asked = Asked.read(QueryDict(query), user)
+    if asked.unknown:
+        raise UnknownView(f"The saved view cannot be read: {asked.unknown}. Open it, and save it again.")
+    rows = filtered(in_view(rows_of(documents, user), asked.view), asked)
+    return sorted(row.id for row in rows)

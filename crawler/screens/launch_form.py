@@ -13,6 +13,7 @@ from crawlpoints.models import CrawlPoint, CrawlPointLink
 from crawlpoints.saved_views import views_of
 
 from ..control import LABEL
+from ..errors import UnknownView
 from ..narrowing import ONLY_FAILED, ONLY_NEW, Choice
 from ..queries.viewed import documents_in
 from ..schedules import ALL, CHOSEN, POINT, PROJECT, VIEW
@@ -119,6 +120,11 @@ class LaunchForm(WhenForm):
         ):
             if what == wanted and not cleaned.get(name) and name not in self.errors:
                 self.add_error(name, sentence)
+        if (view := cleaned.get("view")) and what == VIEW:
+            try:
+                documents_in(view.query, self.user, self.documents)
+            except UnknownView as unknown:
+                self.add_error("view", str(unknown))
         if what == POINT and self.point is None:
             self.add_error("crawl_point", "Choose the crawl point on the page of its document")
         if cleaned.get("only") == PREVIEW and not self.one_document(cleaned):

@@ -13,7 +13,7 @@ from clearinghouse.access.policies import Action, doc_ids_for, may
 from clearinghouse.access.templatetags.pieces import STATES
 
 from ..models import OPEN_STATES, Excursion, Run, State
-from ..queries.counts import Docs, Totals, excursions_of, totals_by_state
+from ..queries.counts import Docs, Totals, excursions_of, scope_key, totals_by_state
 from ..queries.hosts import fetching_now
 from ..queries.runs import instances_of, last_event
 from .possible import SPEEDS, controls_of
@@ -60,16 +60,12 @@ def mark_of(run: Run, docs: Docs) -> Mark:
 
     It may be two seconds old: the viewers of a run share it. An order to the run is seen at once.
     """
-    key = f"live:{run.pk}:{run.created_at:%s}:{run.state}:{run.control}:{run.speed}:{_scope(docs)}"
+    key = f"live:{run.pk}:{run.created_at:%s}:{run.state}:{run.control}:{run.speed}:{scope_key(docs)}"
     mark: Mark | None = cache.get(key)
     if mark is None:
         mark = _mark(run, docs)
         cache.set(key, mark, SHARED_SECONDS)
     return mark
-
-
-def _scope(docs: Docs) -> str:
-    return "all" if docs is None else str(hash(frozenset(docs)))
 
 
 def _mark(run: Run, docs: Docs) -> Mark:
@@ -124,7 +120,7 @@ def live(request: HttpRequest, run_id: int) -> HttpResponse:
         return HttpResponse(status=204)
     mine = doc_ids_for(request.user, Action.EDIT) if may(request.user, Action.EDIT) else set()
     say, ids = milestone(before, after), request.GET.get("rows", "")
-    key = _digest("told", run.pk, f"{run.created_at:%s}", after.text, say, ids, _scope(docs), _scope(mine))
+    key = _digest("told", run.pk, f"{run.created_at:%s}", after.text, say, ids, scope_key(docs), scope_key(mine))
     told: str | None = cache.get(key)
     if told is None:
         told = _told(request, run, docs, after, say)

@@ -13,7 +13,7 @@ from clearinghouse.access.templatetags.pieces import duration
 from ..control import PAUSE
 from ..models import OPEN_STATES, Excursion, Run, State
 from ..queries.aftermath import aftermath_of
-from ..queries.counts import Docs, Tallies, Totals, tallies, totals
+from ..queries.counts import Docs, Tallies, Totals, scope_key, tallies, totals
 from ..queries.hosts import Served, fetching_now, waited_for
 from ..queries.nearly import Nearly, nearly_full
 from ..queries.pace import pace_of
@@ -62,8 +62,7 @@ def summary_of(run: Run, docs: Docs, now: datetime) -> dict[str, Any]:
 
 def _counters(run: Run, docs: Docs) -> tuple[Totals, Tallies, Standing]:
     """Of a run over very many documents they may be a second old: its viewers share them."""
-    scope = "all" if docs is None else hash(frozenset(docs))
-    key = f"counters:{run.pk}:{run.created_at:%s}:{run.state}:{scope}"
+    key = f"counters:{run.pk}:{run.created_at:%s}:{run.state}:{scope_key(docs)}"
     known: tuple[Totals, Tallies, Standing] | None = cache.get(key)
     if known is None:
         divided = tallies(run, docs)

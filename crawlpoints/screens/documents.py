@@ -89,7 +89,7 @@ def _own_views(request: HttpRequest, everything: list[DocumentRow]) -> list[dict
     query, views = _plain_query(request), []
     for one in saved_views.views_of(request.user):
         asked = Asked.read(QueryDict(one.query), request.user)
-        count = len(navigator.filtered(navigator.in_view(everything, asked.view), asked))
+        count = 0 if asked.unknown else len(navigator.filtered(navigator.in_view(everything, asked.view), asked))
         views.append({"view": one, "count": count, "current": bool(one.query) and one.query == query})
     return views
 

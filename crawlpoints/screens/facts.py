@@ -6,35 +6,21 @@ pages only) say nothing of the rest: they stand in the list of its runs, not her
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
 from typing import Any
 
-from django.db.models import Count, F, Max, QuerySet, Window
+from django.db.models import Count, F, Max, Window
 from django.db.models.functions import RowNumber
 
 from clearinghouse.addresses import Address
 from clearinghouse.addresses.parse import parse
 from clearinghouse.digests import digest_of
-from crawler.models import OPEN_STATES, Excursion, LedgerEntry, State
+from crawler.models import Excursion, LedgerEntry
+from crawler.queries.latest import whole_crawls
 from crawler.values import REASONS
 
 from ..models import CrawlPoint, CrawlPointLink
 
 RUNS_SHOWN = 12
-ENDED = tuple(state for state in State if state not in OPEN_STATES)
-_LAST = ("id", "doc_id", "run_id", "state", "finished_at", "crawled", "unchanged", "failed")
-
-
-@dataclass(frozen=True, slots=True)
-class LastCrawl:
-    """The newest ended excursion of a document."""
-
-    excursion_id: int
-    run_id: int
-    state: str
-    at: datetime | None
-    pages: int
-    errors: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,27 +35,9 @@ class PointCrawls:
     listed: frozenset[str] = frozenset()  # of pages and errors, those that the ledger can list for one crawl point
 
 
-def _whole() -> QuerySet[Excursion]:
-    """Ended crawls of whole documents."""
-    return Excursion.objects.filter(state__in=ENDED, part="")
-
-
-def last_crawls(doc_ids: Collection[int] | None = None) -> dict[int, LastCrawl]:
-    """By document; documents never crawled are missing. None: all documents."""
-    ended = _whole()
-    if doc_ids is not None:
-        ended = ended.filter(doc_id__in=doc_ids)
-    newest = ended.values("doc_id").annotate(last=Max("id")).order_by().values("last")
-    rows = Excursion.objects.filter(pk__in=newest).values_list(*_LAST)
-    return {
-        doc: LastCrawl(pk, run, state, at, crawled + unchanged, failed)
-        for pk, doc, run, state, at, crawled, unchanged, failed in rows
-    }
-
-
 def trends(doc_ids: Collection[int]) -> dict[int, list[int]]:
     """Pages of the last 12 ended excursions of each document, oldest first."""
-    ended = _whole().filter(doc_id__in=doc_ids)
+    ended = whole_crawls().filter(doc_id__in=doc_ids)
     place = Window(RowNumber(), partition_by=F("doc_id"), order_by=F("id").desc())
     rows = ended.annotate(place=place).filter(place__lte=RUNS_SHOWN).order_by("doc_id", "id")
     found: dict[int, list[int]] = {}
@@ -98,13 +66,13 @@ _TOLD = ("id", "doc_id", "run_id", "state", "finished_at", "crawled", "unchanged
 
 def newest_of(doc_id: int) -> list[dict[str, Any]]:
     """The last ended excursions of a document, newest first, with what each says of its crawl points."""
-    ended = _whole().filter(doc_id=doc_id).order_by("-id")
+    ended = whole_crawls().filter(doc_id=doc_id).order_by("-id")
     return [dict(row) for row in ended.values(*_TOLD)[:RUNS_SHOWN]]
 
 
 def newest_by_document(doc_ids: Collection[int]) -> dict[int, list[dict[str, Any]]]:
     """The same for several documents, one query; documents never crawled are missing."""
-    ended = _whole().filter(doc_id__in=doc_ids)
+    ended = whole_crawls().filter(doc_id__in=doc_ids)
     place = Window(RowNumber(), partition_by=F("doc_id"), order_by=F("id").desc())
     found: dict[int, list[dict[str, Any]]] = {}
     rows = ended.annotate(place=place).filter(place__lte=RUNS_SHOWN).order_by("doc_id", "-id")
@@ -115,7 +83,7 @@ def newest_by_document(doc_ids: Collection[int]) -> dict[int, list[dict[str, Any
 
 def failing_points() -> set[int]:
     """Active crawl points that brought errors and no page in the newest run that met them."""
-    newest = _whole().values("doc_id").annotate(last=Max("id")).order_by()
+    newest = whole_crawls().values("doc_id").annotate(last=Max("id")).order_by()
     rows = Excursion.objects.filter(pk__in=newest.values("last")).values_list("doc_id", "tallies")
     met = {doc_id: (tallies or {}).get("point") or {} for doc_id, tallies in rows}
     active = CrawlPoint.objects.filter(active=1).values("pk")

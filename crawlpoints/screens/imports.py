@@ -1,31 +1,36 @@
 """Import from CSV in three steps without a trace in between: the text, what each line would do, doing it."""
 
-from collections.abc import Callable
+import codecs
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.core.files.uploadedfile import UploadedFile
+from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.views.decorators.http import require_http_methods, require_safe
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from clearinghouse.access.policies import Action, document_or_404
 from clearinghouse.access.templatetags.pieces import plural
 from clearinghouse.library.models import Document
 from clearinghouse.records import StaleRecord
 
-from .. import importing
+from .. import import_steps, importing
 from ..bulk import Changed
 from ..checks import Invalid
-from ..csv_lines import Unreadable
+from ..csv_lines import Unreadable, is_long
 from ..importing import Plan
+from ..models import Import
 from ..queries import excludes_of
 from ..templatetags.ways import panel_url
 from . import undo
 from .spreadsheet import csv_answer
 
-MOST_BYTES = 2_000_000
+SHORT_BYTES = 100_000  # of a file that may be short enough for the request
+MOST_BYTES = {"crawl point": 20_000_000, "exclude URL": 2_000_000}
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,12 +64,17 @@ def excludes(request: HttpRequest, doc_id: int) -> HttpResponse:
 
 
 def _import(request: HttpRequest, document: Document, kind: Kind) -> HttpResponse:
+    if kind is POINTS and (row := import_steps.open_of(document)):
+        return redirect("crawl-points-import-job", document.pk, row.pk)
     if request.method != "POST":
         return _ask(request, document, kind)
     if request.POST.get("do") == "back":
         return _ask(request, document, kind, text=request.POST.get("text", ""))
     try:
-        text = _text(request)
+        if kind is POINTS and (pieces := _long(request)):
+            row = import_steps.ask(document, pieces, request.user.get_username())
+            return redirect("crawl-points-import-job", document.pk, row.pk)
+        text = _text(request, kind)
         plan = kind.plan(document, text)
         if request.POST.get("do") != "import":
             return _lines(request, document, kind, plan, text)
@@ -88,22 +98,37 @@ def _lines(
     return render(request, "crawlpoints/import_lines.html", context, status=409 if stale else 200)
 
 
-def _text(request: HttpRequest) -> str:
+def _text(request: HttpRequest, kind: Kind) -> str:
     """The file, or else what was pasted."""
     upload = request.FILES.get("file")
-    if upload is None:
-        text = request.POST.get("text", "")
-    elif upload.size and upload.size > MOST_BYTES:
-        raise Unreadable("The file is larger than 2 MB")
-    else:
-        data = upload.read()
-        try:
-            text = data.decode("utf-8-sig")
-        except UnicodeDecodeError:
-            text = data.decode("cp1252", "replace")  # what spreadsheets of Windows write
+    text = "".join(_decoded(upload, MOST_BYTES[kind.noun])) if upload else request.POST.get("text", "")
     if not text.strip():
         raise Unreadable("Choose a file, or paste its lines")
     return text
+
+
+def _decoded(upload: UploadedFile, most: int) -> Iterator[str]:
+    """Piece by piece, so that a large file is never in memory as a whole."""
+    if upload.size and upload.size > most:
+        raise Unreadable(
+            f"The file is larger than {most // 1_000_000} MB. Split it, and import one part after the other"
+        )
+    how = "utf-8-sig"
+    try:
+        for _ in codecs.iterdecode(upload.chunks(), how):
+            pass
+    except UnicodeDecodeError:
+        how = "cp1252"  # what spreadsheets of Windows write
+    yield from codecs.iterdecode(upload.chunks(), how, "replace")
+
+
+def _long(request: HttpRequest) -> Iterable[str] | None:
+    """What was sent, when it is too much for one request."""
+    upload = request.FILES.get("file")
+    if upload and (upload.size or 0) > SHORT_BYTES:
+        return _decoded(upload, MOST_BYTES["crawl point"])
+    text = "".join(_decoded(upload, SHORT_BYTES)) if upload else request.POST.get("text", "")
+    return [text] if is_long(text) else None
 
 
 def _ask(request: HttpRequest, document: Document, kind: Kind, wrong: str = "", text: str = "") -> HttpResponse:
@@ -124,6 +149,67 @@ def _done(request: HttpRequest, document: Document, kind: Kind, text: str) -> Ht
     else:
         messages.info(request, f"Nothing was imported: 0 changes, {plural(skipped, 'line')} skipped.")
     return redirect(panel_url(request, document.pk) if kind is POINTS else reverse(kind.back, args=[document.pk]))
+
+
+# ---- a long one, that a worker reads ----
+
+_ORDERS = {"import": import_steps.confirm, "cancel": import_steps.cancel, "undo": import_steps.take_back}
+
+
+@require_safe
+def job(request: HttpRequest, doc_id: int, import_id: int) -> HttpResponse:
+    """How far it has come, what it would do, and what a person decides about it."""
+    document, row = _found(request, doc_id, import_id)
+    return render(request, "crawlpoints/import_job.html", _context(document, row))
+
+
+@require_safe
+def job_live(request: HttpRequest, doc_id: int, import_id: int) -> HttpResponse:
+    """204 while nothing moved."""
+    document, row = _found(request, doc_id, import_id)
+    if request.GET.get("since") == _mark(row):
+        return HttpResponse(status=204)
+    return render(request, "crawlpoints/import_job_live.html", _context(document, row))
+
+
+@require_POST
+def job_order(request: HttpRequest, doc_id: int, import_id: int) -> HttpResponse:
+    document, row = _found(request, doc_id, import_id)
+    if order := _ORDERS.get(request.POST.get("do", "")):
+        order(row)
+    return redirect("crawl-points-import-job", document.pk, row.pk)
+
+
+def _found(request: HttpRequest, doc_id: int, import_id: int) -> tuple[Document, Import]:
+    document = document_or_404(request.user, doc_id, Action.EDIT)
+    row = Import.objects.filter(pk=import_id, document=document).first()
+    if row is None:
+        raise Http404("No such import")
+    return document, row
+
+
+def _mark(row: Import) -> str:
+    return f"{row.state}.{row.position}"
+
+
+def _context(document: Document, row: Import) -> dict[str, Any]:
+    counts = {"add": 0, "change": 0, "unchanged": 0, "error": 0} | row.counts
+    lines = [*row.told.get("errors", []), *row.told.get("lines", [])]
+    return {
+        "document": document, "kind": POINTS, "row": row, "mark": _mark(row), "state": Import.State,
+        "live": row.state in import_steps.WORKING, "counts": counts, "effective": counts["add"] + counts["change"],
+        "ignored": row.told.get("ignored", []), "lines": lines, "whole": row.lines, "done": _done_of(row),
+        "more_errors": counts["error"] - len(row.told.get("errors", [])), "told": row.told,
+        "may_take_back": row.state == Import.State.DONE and row.rows.exists(),
+    }  # fmt: skip
+
+
+_BY_ROW = (Import.State.RECORDING, Import.State.REMOVING, Import.State.RECORDING_BACK)
+
+
+def _done_of(row: Import) -> int:
+    """Of `lines`, for the meter: rows are numbered by their lines, and the heading is line 1."""
+    return min(row.position, row.lines) if row.state in (*_BY_ROW, Import.State.READING) else row.lines
 
 
 @require_safe

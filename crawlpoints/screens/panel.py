@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from django.core.paginator import Page, Paginator
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
@@ -27,12 +29,14 @@ from ..queries import deleted_points_of, excludes_of, points_of
 from ..templatetags.ways import list_url, remember_panel
 from . import facts, undo
 from .spreadsheet import csv_answer
-from .tables import PointTable, in_words_sorted
+from .tables import Ordered, PointTable, in_words_sorted
 
 CSV_HEAD = (
     "document_id", "document_title", "crawl_point_id", "url", "root_string", "depth_limit", "maximum_pages",
     "authentication", "user_id", "active", "append", "note", "last_crawl", "pages", "errors",
 )  # fmt: skip
+PER_PAGE = 500  # crawl points; nearly every document has fewer
+_COLUMNS = {name: name for name in ("url", "root", "depth", "max_pages", "auth_type")} | {"state": "active"}
 RULE = 500  # characters of a pattern that the ledger keeps
 
 
@@ -72,7 +76,7 @@ def panel(request: HttpRequest, doc_id: int) -> HttpResponse:
     document = document_or_404(request.user, doc_id)
     may_edit = may(request.user, Action.EDIT, document)
     remember_panel(request, document.pk)
-    points = list(points_of(document))
+    points, page = _points_on_page(request, document)
     crawls = facts.newest_of(document.pk)
     last = crawls[0] if crawls else None
     rows = [row_of(document, point, crawls, request.GET) for point in points]
@@ -80,12 +84,14 @@ def panel(request: HttpRequest, doc_id: int) -> HttpResponse:
     for row in rows:
         row.runs_seen = runs_seen
         row.edit_url = row.edit_url if may_edit else ""
-    table = PointTable(rows, may_edit=may_edit)
+    table = PointTable(Ordered(rows) if page else rows, may_edit=may_edit)
     RequestConfig(request, paginate=False).configure(table)
     table.caption = f"Crawl points for this document, {in_words_sorted(table)}"
     facts.say_why(rows)
-    context = header_of(request, document, points, last) | {
+    context = header_of(request, document, points, last, page) | {
         "table": table,
+        "page": page,
+        "total": page.paginator.count if page else len(rows),
         "rows": rows,
         "may_edit": may_edit,
         "may_test": may(request.user, Action.TEST, document),
@@ -108,20 +114,44 @@ def panel(request: HttpRequest, doc_id: int) -> HttpResponse:
     return render(request, "crawlpoints/panel.html", context)
 
 
+def _points_on_page(request: HttpRequest, document: Document) -> tuple[list[CrawlPoint], Page | None]:
+    """All of them, as nearly always; of very many those of one page, in the order the database gives them."""
+    points = points_of(document)
+    found = list(points[: PER_PAGE + 1])
+    if len(found) <= PER_PAGE:
+        return found, None
+    page = Paginator(_in_order(points, request.GET.get("sort", "")), PER_PAGE).get_page(request.GET.get("page"))
+    return list(page.object_list), page
+
+
+def _in_order(points: QuerySet[CrawlPoint], sort: str) -> QuerySet[CrawlPoint]:
+    column = _COLUMNS.get(sort.removeprefix("-"), "url")
+    return points.order_by(f"{'-' if sort.startswith('-') else ''}{column}", "url", "pk")
+
+
 def header_of(
-    request: HttpRequest, document: Document, points: list[CrawlPoint], last: dict[str, Any] | None
+    request: HttpRequest,
+    document: Document,
+    points: list[CrawlPoint],
+    last: dict[str, Any] | None,
+    page: Page | None = None,
 ) -> dict[str, Any]:
     people = Assignment.objects.filter(document=document).order_by("person__username")
     return {
         "document": document,
         "people": list(people.values_list("person__username", flat=True)),
         "points": points,
-        "active_points": sum(1 for point in points if point.active),
+        "all_points": page.paginator.count if page else len(points),
+        "active_points": points_of(document).filter(active=1).count() if page else sum(map(_is_active, points)),
         "last": last,
         "next_start": _next_start(document, points),
         "last_pages": last["crawled"] + last["unchanged"] if last else 0,
         "list_url": list_url(request, document.pk),
     }
+
+
+def _is_active(point: CrawlPoint) -> bool:
+    return bool(point.active)
 
 
 def _next_start(document: Document, points: list[CrawlPoint]) -> datetime | None:
@@ -152,8 +182,11 @@ def row_of(document: Document, point: CrawlPoint, crawls: list[dict[str, Any]], 
 
 def ids_in_order(document: Document, sort: str) -> list[int]:
     """The crawl points of a document, in the order in which a person has them on the screen."""
+    points = points_of(document)
+    if points.count() > PER_PAGE:
+        return list(_in_order(points, sort).values_list("pk", flat=True))
     crawls = facts.newest_of(document.pk)
-    rows = [row_of(document, point, crawls, QueryDict()) for point in points_of(document)]
+    rows = [row_of(document, point, crawls, QueryDict()) for point in points]
     return [row.record.id for row in PointTable(rows, order_by=sort or PointTable.Meta.order_by).rows]
 
 
@@ -196,8 +229,9 @@ def _unused(rows: list[dict[str, Any]], last: dict[str, Any]) -> list[Any]:
 def _deleted(request: HttpRequest, document: Document) -> dict[str, Any]:
     deleted = deleted_points_of(document)
     if request.GET.get("show") == "deleted":
-        rows = list(deleted)
-        return {"deleted": rows, "deleted_count": len(rows), "show_deleted": bool(rows)}
+        rows = list(deleted[:PER_PAGE])
+        count = len(rows) if len(rows) < PER_PAGE else deleted.count()
+        return {"deleted": rows, "deleted_count": count, "show_deleted": bool(rows)}
     return {"deleted": [], "deleted_count": deleted.count(), "show_deleted": False}
 
 

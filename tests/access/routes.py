@@ -19,7 +19,7 @@ from clearinghouse.search.curation.services import Given
 from crawler.intake import snapshot_of
 from crawler.models import CrawlRequest, ErrorGroup, Finding, LedgerEntry, Propagation, Run, Schedule
 from crawler.preview import rows as previews
-from crawlpoints import notes
+from crawlpoints import import_steps, notes
 from crawlpoints import services as crawlpoints
 from tests.crawler.screens.rows import make_run
 from tests.people import make_person
@@ -43,6 +43,12 @@ class Route:
     def path(self, known: dict[str, Any]) -> str:
         known = known | SPECIAL.get(self.name, {})
         return reverse(self.name, kwargs={name: known[name] for name in self.arguments})
+
+
+def _ended_import(document: Any) -> int:
+    row = import_steps.ask(document, ["url\n"], "editor")
+    import_steps.Import.objects.update(state="cancelled")
+    return int(row.pk)
 
 
 def routes(resolver: URLResolver | None = None, space: str = "", before: str = "/") -> Iterator[Route]:
@@ -91,6 +97,8 @@ def arguments(people: dict[str, Any], document: Document) -> dict[str, Any]:
         "schedule_id": schedule.pk,
         "note_id": note.pk,
         "preview_id": preview.pk,
+        "import_id": _ended_import(document),
+        "order": "cancel",
         "name": "coverage",
         "key_id": 999,
         "session": "nothing",

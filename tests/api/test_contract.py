@@ -16,6 +16,7 @@ from crawler.preview import rows as previews
 from crawler.screens.api import door, shapes
 from crawler.screens.api.addresses import ADDRESSES
 from crawler.screens.api.openapi import openapi
+from crawlpoints import import_steps
 from tests.access.routes import indexed_page, routes, undone
 
 pytestmark = pytest.mark.django_db(databases=["default", "webcrawl", "primary", "backup"])
@@ -92,6 +93,7 @@ def known(document: Document, point: Any, run: Run) -> dict[str, list[Any]]:
         "generation": [generation], "action": ["pause", "stop", "fly"], "other_id": [run.pk],
         "key": ["0" * 64], "page_id": [indexed_page(document)], "schedule_id": [1], "note_id": [1],
         "finding_id": [a_finding(run).pk], "preview_id": [previews.ask(snapshot_of(document), "a", {}).pk],
+        "import_id": [import_steps.ask(document, ["url\n"], "a").pk], "order": ["import", "cancel", "undo", "fly"],
     }  # fmt: skip
 
 

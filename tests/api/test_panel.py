@@ -4,11 +4,13 @@ from typing import Any
 
 import pytest
 from django.core.cache import cache
+from django.test import Client
 
+from clearinghouse.access import keys
 from clearinghouse.library.models import Document
 from crawler.models import PageHead, PageVersion, Preview, Run, Schedule
-from crawlpoints import saved_views, services
-from crawlpoints.models import DocumentNote
+from crawlpoints import jobs, saved_views, services
+from crawlpoints.models import DocumentNote, Import
 from crawlpoints.queries import excludes_of, points_of
 from tests.api.conftest import ROOT
 from tests.sites import forms
@@ -148,3 +150,35 @@ def test_a_launch_over_a_saved_view_of_ones_own(
     assert (status, run["counts"]["documents"]) == (201, 1)
     plan = asks("POST", "schedules/", {"view": view.pk, "every": "day", "at": "03:00"})[1]
     assert (plan["what"], plan["documents"]) == ("Saved view", 1)
+
+
+def test_a_long_import_is_worked_on_followed_and_taken_back(program: Any, editor: Any, document: Document) -> None:
+    asks = program(editor).ask
+    sheet = "url\n" + "".join(f"{ROOT}page-{at}.html\n" for at in range(400))
+    status, told = asks("POST", f"documents/{document.pk}/crawl-points/import/", {"csv": sheet})
+    assert (status, told["saved"], told["lines"]) == (202, False, [])
+    address = told["status"].removeprefix("/api/v1/")
+    assert asks("GET", address)[1]["state"] == "reading"
+    jobs.import_points(told["import_id"])
+    found = asks("GET", address)[1]
+    assert (found["state"], found["added"], found["first_lines"][0]["outcome"]) == ("read", 400, "add")
+    assert asks("POST", f"documents/{document.pk}/crawl-points/import/", {"csv": sheet})[0] == 422, "one at a time"
+    for order, state in (("import", "done"), ("undo", "taken_back")):
+        assert asks("POST", f"{address}{order}/")[0] == 202
+        while asks("GET", address)[1]["state"] != state:
+            jobs.import_points(told["import_id"])
+        assert asks("GET", f"documents/{document.pk}/crawl-points/")[1]["count"] == (400 if order == "import" else 0)
+    assert asks("POST", f"{address}fly/")[0] == 404
+
+
+def test_a_csv_may_be_the_body_itself_however_long(editor: Any, document: Document) -> None:
+    _, key = keys.create(editor, "test")
+    client = Client(headers={"Authorization": f"Bearer {key}"})
+    sheet = "url\n" + "".join(f"{ROOT}page-{at}.html?{'x' * 2000}\n" for at in range(3000))
+    address = f"/api/v1/documents/{document.pk}/crawl-points/import/?save=true"
+    answer = client.post(address, sheet.encode(), content_type="text/csv")
+    assert answer.status_code == 202 and Import.objects.get().lines == 3000 and Import.objects.get().at_once
+    assert client.post(address, b"url\n\xff\xfe", content_type="text/csv").status_code == 422
+    Import.objects.update(state="done")
+    wrong = client.post(address, b"url\n\xff\xfe", content_type="text/csv")
+    assert (wrong.status_code, wrong.json()["fields"]) == (422, {"csv": ["Send the CSV as UTF-8"]})

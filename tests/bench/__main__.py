@@ -14,14 +14,16 @@ from contextlib import nullcontext
 from tests.bench import ground, machine
 
 ORDER = (
-    "libraries", "crawl", "growth", "instances", "slow_hosts", "documents", "screens", "crowd", "propagation",
-    "relevance", "search", "on_postgres", "million",
+    "libraries", "crawl", "growth", "instances", "slow_hosts", "documents", "screens", "crowd", "imports",
+    "propagation", "propagation_memory", "relevance", "search", "on_postgres", "million",
 )  # fmt: skip
 POSTGRES = "--postgres"
 # These have no database, look into its file, or measure both servers themselves.
-FILES_ONLY = ("libraries", "relevance", "on_postgres", "million")
+FILES_ONLY = ("libraries", "imports", "propagation_memory", "relevance", "on_postgres", "million")
 # The others need a web server that is faster than what is measured.
-TOOLS: dict[str, tuple[str, ...]] = {"slow_hosts": (), "propagation": (), "search": (), "million": ()}
+TOOLS: dict[str, tuple[str, ...]] = {
+    "slow_hosts": (), "imports": (), "propagation_memory": (), "propagation": (), "search": (), "million": (),
+}  # fmt: skip
 
 
 def main() -> int:

@@ -9,7 +9,7 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
-from clearinghouse.access.middleware import MOST_BYTES
+from clearinghouse.access.middleware import MOST_BYTES, MOST_OF_AN_IMPORT
 from clearinghouse.addresses import Address
 from clearinghouse.addresses.parse import parse
 from crawler.fetch import forms
@@ -38,10 +38,19 @@ def test_t25_nobody_fills_our_disk_by_sending_files(
 
 
 def test_t25_what_people_do_send_fits(signed_in: Any, editor: Any, document: Any) -> None:
-    """A file of 2 MB is read and answered line by line, or refused in words on the page."""
+    """A file of 2 MB is read, line by line and beside the request."""
     large = SimpleUploadedFile("x.csv", b"url,root\n" + b"https://quality.example.gov/a/,x\n" * 60_000)
-    answer = signed_in(editor).post(f"/documents/{document.pk}/crawl-points/import/", {"file": large})
-    assert answer.status_code in (200, 422) and "Import crawl points" in answer.content.decode()
+    answer = signed_in(editor).post(f"/documents/{document.pk}/crawl-points/import/", {"file": large}, follow=True)
+    assert answer.status_code == 200 and "Import crawl points" in answer.content.decode()
+
+
+def test_t25_only_an_import_may_be_long_and_nobody_unknown_sends_one(client: Client, document: Any) -> None:
+    address = f"/documents/{document.pk}/crawl-points/import/"
+    most = b"x" * (MOST_BYTES + 1)
+    assert client.post(address, most, content_type="text/csv").status_code == 302, "to the sign-in page, unread"
+    assert client.post(f"/api/v1{address}", most, content_type="text/csv").status_code == 401
+    answer = client.post(address, b"x" * (MOST_OF_AN_IMPORT + 1), content_type="text/csv")
+    assert (answer.status_code, answer.content) == (413, b"This is more than 21 MB. Send less at once.")
 
 
 @pytest.mark.parametrize("piece", ["<a>", "<p>", "<form><input name=a>", "<table><tr><td>", "<b><i>"])

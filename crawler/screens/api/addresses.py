@@ -4,6 +4,7 @@ from . import (
     commands,
     documents,
     figures,
+    imports,
     looks,
     notes,
     orders,
@@ -30,6 +31,7 @@ SCHEMAS: dict[str, Schema] = (
     | plans.SCHEMAS
     | looks.SCHEMAS
     | sheets.SCHEMAS
+    | imports.SCHEMAS
     | silences.SCHEMAS
     | taking_back.SCHEMAS
     | notes.SCHEMAS
@@ -191,6 +193,7 @@ ADDRESSES = (
     *plans.ADDRESSES,
     *looks.ADDRESSES,
     *sheets.ADDRESSES,
+    *imports.ADDRESSES,
     *silences.ADDRESSES,
     *taking_back.ADDRESSES,
     *notes.ADDRESSES,

@@ -45,6 +45,8 @@ class Operation:
     query: Mapping[str, Schema] = field(default_factory=dict)
     body: Schema | None = None
     status: int = 200
+    later: bool = False  # may answer 202 in place: it is worked on, and the answer says where to look
+    streams: str = ""  # the field that text/csv as the body stands for: it is read as it comes, however long
 
 
 @dataclass(frozen=True, slots=True)

@@ -84,6 +84,8 @@ def _refuse(status: int, code: str, sentence: str, **more: Any) -> JsonResponse:
 def _body(operation: Operation, request: HttpRequest) -> dict[str, Any]:
     if operation.body is None:
         return {}
+    if operation.streams and request.content_type == "text/csv":
+        return {operation.streams: request}
     if len(request.body) > _LONGEST_BODY:
         raise BadRequest("The body is too long.")
     if request.body and request.content_type != "application/json":

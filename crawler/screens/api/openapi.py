@@ -101,6 +101,8 @@ def _operation(name: str, method: str, one: Operation) -> dict[str, Any]:
         str(one.status): {"description": one.summary, "content": {"application/json": {"schema": _given(one)}}}
     }
     refusal = {"application/json": {"schema": {"$ref": "#/components/schemas/Refusal"}}}
+    if one.later:
+        answers["202"] = answers[str(one.status)] | {"description": "It is worked on; `status` says how far it is"}
     answers |= {status: {"description": words, "content": refusal} for status, words in _REFUSALS.items()}
     found: dict[str, Any] = {
         "operationId": f"{name}-{method.lower()}", "summary": one.summary, "responses": answers,
@@ -110,6 +112,8 @@ def _operation(name: str, method: str, one: Operation) -> dict[str, Any]:
     if one.body is not None:
         needed = bool(one.body.get("required"))
         found["requestBody"] = {"required": needed, "content": {"application/json": {"schema": one.body}}}
+        if one.streams:
+            found["requestBody"]["content"]["text/csv"] = {"schema": {"type": "string"}}
     return found
 
 

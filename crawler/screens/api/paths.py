@@ -3,6 +3,7 @@
 DOCUMENT = "documents/<int:doc_id>/"
 POINT = DOCUMENT + "crawl-points/<int:point_id>/"
 EXCLUDE = DOCUMENT + "exclude-urls/<int:exclude_id>/"
+IMPORT = DOCUMENT + "imports/<int:import_id>/"
 PREVIEW = DOCUMENT + "previews/<int:preview_id>/"
 NOTE = DOCUMENT + "notes/<int:note_id>/"
 RUN = "runs/<int:run_id>/"

@@ -1,48 +1,26 @@
-"""Operations on whole lists of a document: import from CSV, its stored pages, its crawls."""
+"""Operations on whole lists of a document: its stored pages, its crawls."""
 
-from collections.abc import Callable
 from typing import Any
 
 from clearinghouse.access.policies import Action, document_or_404
-from clearinghouse.library.models import Document
 from clearinghouse.published.types import PAGE_TYPES
-from crawlpoints import importing
-from crawlpoints.bulk import Changed
-from crawlpoints.checks import Invalid
-from crawlpoints.csv_lines import Unreadable
-from crawlpoints.importing import Plan, Planned
 
 from ...models import Excursion
 from ...queries import stored
 from ...queries.runs import excursions_of_document
 from . import shapes
-from .contract import PAGING, Address, Answer, Asked, Operation, Schema, choice, switch, text, thing
+from .contract import PAGING, Address, Answer, Asked, Operation, Schema, choice, text
 from .door import page_of
 from .paths import DOCUMENT
-from .shapes import COUNTERS, FLAG, INT, INT_OR_NOTHING, MOMENT, TEXT, list_of, moment, shape_of
-from .taking_back import token_of
+from .shapes import COUNTERS, INT, INT_OR_NOTHING, MOMENT, TEXT, moment, shape_of
 
-SHEET = thing(
-    ("csv",), csv=text("The lines, with their headings first", 900_000),
-    save=switch("Do it; otherwise only what each line would do is told"),
-)  # fmt: skip
 PAGES_QUERY: dict[str, Schema] = {
     "text": text("Part of the address or title", 200),
     "type": choice("The type of the page", *PAGE_TYPES.values()),
     "folder": text("How the address begins, letter for letter", 2048),
     "sort": choice("Order", *stored.SORTS, *(f"-{name}" for name in stored.SORTS)),
 }
-_OUTCOME: Schema = {
-    "type": "string", "enum": [importing.ADD, importing.CHANGE, importing.UNCHANGED, importing.ERROR],
-}  # fmt: skip
 SCHEMAS: dict[str, Schema] = {
-    "Import": shape_of(
-        saved=FLAG, added=list_of(INT), changed=INT, undo=TEXT, ignored_columns=list_of(TEXT),
-        lines=list_of(shape_of(
-            number=INT, outcome=_OUTCOME, name=TEXT, message=TEXT,
-            changes=list_of(shape_of(column=TEXT, old=TEXT, new=TEXT)),
-        )),
-    ),
     "StoredPage": shape_of(
         id=INT, url=TEXT, title=TEXT, type=TEXT, size=INT, stored_at=MOMENT, run_id=INT, last_run_id=INT_OR_NOTHING,
         address_id=INT_OR_NOTHING,
@@ -52,39 +30,6 @@ SCHEMAS: dict[str, Schema] = {
         **dict.fromkeys((*COUNTERS, "bytes"), INT),
     ),
 }  # fmt: skip
-Import = Callable[[Document, str], tuple[Plan, Changed]]
-
-
-def import_points(asked: Asked, doc_id: int) -> Answer:
-    return _imported(asked, doc_id, importing.plan_points, importing.import_points)
-
-
-def import_excludes(asked: Asked, doc_id: int) -> Answer:
-    return _imported(asked, doc_id, importing.plan_excludes, importing.import_excludes)
-
-
-def _imported(asked: Asked, doc_id: int, plan_of: Callable[[Document, str], Plan], do: Import) -> Answer:
-    """Lines with an error are left out; the others are done together, or none of them."""
-    document = document_or_404(asked.user, doc_id, Action.EDIT)
-    lines, saved = asked.body["csv"], bool(asked.body.get("save"))
-    try:
-        plan, changed = do(document, lines) if saved else (plan_of(document, lines), Changed())
-    except Unreadable as wrong:
-        raise Invalid({"csv": [str(wrong)]}) from None
-    return Answer({
-        "saved": saved,
-        "added": [*changed.added, *changed.excludes],
-        "changed": len(changed.before),
-        "undo": token_of(asked, doc_id, changed),
-        "ignored_columns": list(plan.ignored),
-        "lines": [_line(line) for line in plan.lines],
-    })  # fmt: skip
-
-
-def _line(line: Planned) -> dict[str, Any]:
-    changes = [{"column": column, "old": str(old), "new": str(new)} for column, old, new in line.changes]
-    names = ("number", "outcome", "name", "message")
-    return {name: getattr(line, name) for name in names} | {"changes": changes}
 
 
 def pages(asked: Asked, doc_id: int) -> Answer:
@@ -130,12 +75,6 @@ def _crawl(row: Excursion) -> dict[str, Any]:
 
 
 ADDRESSES = (
-    Address(DOCUMENT + "crawl-points/import/", "api-crawl-points-import", {
-        "POST": Operation(import_points, "Import crawl points from CSV, or see what it would do", "Import", body=SHEET),
-    }),
-    Address(DOCUMENT + "exclude-urls/import/", "api-exclude-urls-import", {
-        "POST": Operation(import_excludes, "Import exclude URLs from CSV or lines", "Import", body=SHEET),
-    }),
     Address(DOCUMENT + "pages/", "api-document-pages", {
         "GET": Operation(pages, "The stored pages of a document", "StoredPage", many=True, query=PAGING | PAGES_QUERY),
     }),

@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
+from django.contrib.auth import get_user_model
 from django.test import Client, override_settings
 from django.utils import timezone
 
@@ -234,6 +235,46 @@ def test_a_mail_server_that_refuses_is_tried_again_later_and_not_for_ever(
     post_office.refuses = True
     telling.send_due(now)
     assert Delivery.objects.filter(mail="failed").count() == 1
+
+
+@pytest.mark.parametrize("address", ["editor@clearinghouse\n.example", "@", "a b@c@d.example", "\ud800@x.org"])
+def test_one_address_that_no_letter_can_carry_stops_neither_the_other_letters_nor_the_webhooks(
+    post_office: Server, hook: Receiver, document: Document, project: Project, editor: Any, administrator: Any,
+    monkeypatch: pytest.MonkeyPatch, address: str,
+) -> None:  # fmt: skip
+    notices.set_webhook(project, hook.url, "administrator")
+    for person in (editor, administrator):
+        notices.wish(person.pk, {"run_finished": Wish.How.NOW, "page_limit": Wish.How.TRAY})
+    administrator.email = "a@clearinghouse.example"
+    administrator.save()
+    limited_run(document)
+    look()
+    found = get_user_model().objects.filter(pk=editor.pk, is_active=True).first()
+    found.email = address  # some cannot even be stored
+    real = telling._person
+    monkeypatch.setattr(telling, "_person", lambda pk: found if pk == editor.pk else real(pk))
+    jobs.tell()
+    assert [letter["To"] for letter in post_office.letters] == ["a@clearinghouse.example"]
+    assert len(hook.calls) == 2
+    left = Delivery.objects.get(person_id=editor.pk, mail="now")
+    assert left.tries == 1 and left.error and left.not_before
+
+
+def test_a_mail_run_that_raises_leaves_the_webhooks_their_turn(
+    hook: Receiver, document: Document, project: Project, editor: Any, administrator: Any,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    notices.set_webhook(project, hook.url, "administrator")
+    limited_run(document)
+    look()
+
+    def broken(now: datetime) -> int:
+        raise RuntimeError("a fault of ours")
+
+    monkeypatch.setattr(telling, "send_due", broken)
+    with pytest.raises(RuntimeError):
+        jobs.tell()
+    assert len(hook.calls) == 2
 
 
 def test_a_title_cannot_write_mail_headers(

@@ -7,11 +7,12 @@ from zoneinfo import ZoneInfo
 import pytest
 from django.utils import timezone
 
-from clearinghouse.library.models import Document
-from crawler import control, jobs, quiet, schedules
+from clearinghouse.library.models import Document, Sheet
+from crawler import control, jobs, notices, quiet, schedules
 from crawler.initializer import initialize
-from crawler.models import Event, Excursion, Hold, Run, Schedule, State
-from crawlpoints import services
+from crawler.models import Delivery, Event, Excursion, Hold, Mark, Notice, Run, Schedule, State
+from crawler.queries.plans import doc_ids_among, documents_with_points
+from crawlpoints import saved_views, services
 from crawlpoints.models import CrawlPoint
 
 pytestmark = pytest.mark.django_db(databases=["default", "webcrawl"])
@@ -174,3 +175,44 @@ def test_the_command_crawl_and_previews_are_not_held(document: Document, point: 
 def test_hours_that_are_not_a_week_are_refused(hours: str) -> None:
     with pytest.raises(ValueError, match="168"):
         quiet.set_hours(hours, "administrator")
+
+
+def test_a_plan_over_a_saved_view_crawls_what_the_navigator_shows(
+    document: Document, point: CrawlPoint, administrator: Any, signed_in: Any
+) -> None:
+    """One filter: what is found without regard to case in the list is found so by the plan."""
+    Sheet.objects.filter(document=document).update(title="ÉTUDE de qualité")
+    view = saved_views.keep(administrator, "Études", "q=étude")
+    assert "ÉTUDE de qualité" in signed_in(administrator).get("/documents/?q=étude").content.decode()
+    planned = weekly(what="view", view_id=view.pk)
+    (run,) = schedules.start_due(planned.next_at)
+    assert list(run.excursions.values_list("doc_id", flat=True)) == [document.pk]
+
+
+@pytest.mark.parametrize("query", ["view=nonsense", "view=all&age=soon", "gone"])
+def test_a_saved_view_that_means_nothing_crawls_nothing_and_its_owner_is_told(
+    point: CrawlPoint, administrator: Any, editor: Any, query: str
+) -> None:
+    view = saved_views.keep(administrator, "Odd", query)
+    number = view.pk
+    if query == "gone":
+        view.delete()
+    planned = weekly(what="view", view_id=number)
+    assert doc_ids_among(planned, documents_with_points()) == set()
+    assert schedules.start_due(planned.next_at) == [] and not Run.objects.exists()
+    Mark.objects.update(at=planned.next_at)
+    notices.write_due(planned.next_at + timedelta(seconds=30))
+    notice = Notice.objects.get(event="plan")
+    assert notice.sentence.startswith("A planned crawl started nothing. The saved view ")
+    assert list(Delivery.objects.filter(notice=notice).values_list("person_id", flat=True)) == [administrator.pk]
+
+
+def test_a_saved_view_that_means_nothing_is_said_in_the_launch_form_and_by_the_api(
+    point: CrawlPoint, administrator: Any, signed_in: Any
+) -> None:
+    view = saved_views.keep(administrator, "Odd", "view=nonsense")
+    answer = signed_in(administrator).post(
+        "/crawls/launch/", {"what": "view", "view": view.pk, "speed": "fast", "when": "now"}
+    )
+    assert answer.status_code == 422 and "There is no list &#x27;nonsense&#x27; of documents" in answer.content.decode()
+    assert not Run.objects.exists()

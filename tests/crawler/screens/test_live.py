@@ -14,7 +14,7 @@ from clearinghouse.digests import digest_of
 from crawler import control, instances
 from crawler.instances import register
 from crawler.models import Event, Excursion, Host, HostService, Run, State
-from crawler.queries.counts import totals, totals_by_state
+from crawler.queries.counts import scope_key, totals, totals_by_state
 from crawler.screens import live
 from crawler.screens.live import Mark, milestone
 
@@ -259,3 +259,12 @@ def test_who_may_not_change_the_crawl_point_is_told_but_not_offered_to_raise_it(
     nearly_full(run, used=500)
     page = signed_in(reader).get(f"/crawls/{run.pk}/").content
     assert b"Page limit close" in page and b"Raise to" not in page
+
+
+def test_who_may_see_other_documents_never_shares_a_cache_with_me() -> None:
+    """Two sets may have the same hash(), like these; what they are a key for must not be mixed up."""
+    mine, theirs = {1}, {2**61}
+    assert hash(frozenset(mine)) == hash(frozenset(theirs))
+    assert scope_key(mine) != scope_key(theirs)
+    assert scope_key({12, 3}) == scope_key({3, 12}) != scope_key({1, 23})
+    assert scope_key(None) != scope_key(set()) and len(scope_key(set(range(5000)))) < 100

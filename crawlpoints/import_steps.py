@@ -1,0 +1,338 @@
+"""Owns: a long import, from asked to done or taken back: worked on in short steps, each one transaction that also moves
+the row of the import on. The only writer of its three tables.
+
+A process killed anywhere leaves whole steps behind, and the next one goes on; two at once do no harm, because a step
+counts only for who moved the row. What is added stands there nominally deleted until `_show`, one short transaction.
+Does not: judge lines (judging), write crawl points (import_rows). Called by: the screens, the API, jobs, the tick.
+"""
+
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from datetime import datetime, timedelta
+from itertools import islice
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from clearinghouse import queues
+from clearinghouse.audit import services as audit
+from clearinghouse.library.models import Document
+from clearinghouse.records import StaleRecord, acting_as
+
+from . import import_rows, import_shown
+from .checks import Invalid
+from .csv_lines import CsvLine, Sheet, Unreadable, parts_of
+from .importing import POINT_COLUMNS
+from .judging import ADD, CHANGE, ERROR, TWICE, UNCHANGED, Judge, Planned
+from .models import CrawlPoint, CrawlPointLink, Import, ImportLine, ImportPart
+
+State = Import.State
+JOB = "crawlpoints.jobs.import_points"
+WORKING = (State.READING, State.SHOWING, State.RECORDING, State.REMOVING, State.TAKING_BACK, State.RECORDING_BACK)
+OPEN = (State.UPLOADING, State.READ, *WORKING)
+SLICE_SECONDS = 3.0  # then others of the queue have their turn
+AIM = 0.2  # seconds of a transaction
+# Between two. Who waits for SQLite looks every 100 ms whether it is free: so it is, whenever that may be.
+PAUSE = 0.11
+FEWEST, MOST = 100, 2000  # lines of a step
+TOLD_LINES, TOLD_ERRORS = 100, 200
+LOST, DECIDE_WITHIN, TAKE_BACK_WITHIN = timedelta(seconds=10), timedelta(days=1), timedelta(days=7)
+
+
+class Overtaken(Exception):
+    """Another process moved the row on, or a person gave another order: this step was not done."""
+
+
+# ---- asked for ----
+
+
+def ask(document: Document, pieces: Iterable[str], by: str, *, at_once: bool = False) -> Import:
+    """Stores the text, and lets a worker read it. Raises Unreadable, and Invalid while another one is not ended."""
+    if open_of(document):
+        raise Invalid({"csv": ["Another import of this document has not ended. Finish or cancel it first"]})
+    now = timezone.now()
+    row = Import.objects.create(document=document, asked_by=by, asked_at=now, moved_at=now, at_once=at_once)
+    for number, part in enumerate(parts_of(pieces)):
+        ImportPart.objects.create(of=row, number=number, text=part)
+    try:
+        sheet = Sheet(_parts(row), POINT_COLUMNS, "url")
+        lines, told = sheet.count(), {"ignored": sheet.ignored[:50], "lines": [], "errors": []}
+    except Unreadable:
+        row.delete()  # with its parts
+        raise
+    counts = dict.fromkeys((ADD, CHANGE, UNCHANGED, ERROR), 0)
+    _move(row, State.READING, lines=lines, counts=counts, told=told)
+    ring(row)
+    return row
+
+
+def open_of(document: Document) -> Import | None:
+    return Import.objects.filter(document=document, state__in=OPEN).first()
+
+
+def confirm(row: Import) -> None:
+    """Do what it says it would."""
+    _order(row, (State.READ,), State.SHOWING)
+
+
+def cancel(row: Import) -> None:
+    _order(row, (State.UPLOADING, State.READING, State.READ), State.REMOVING)
+
+
+def take_back(row: Import) -> None:
+    _order(row, (State.DONE,), State.TAKING_BACK)
+
+
+def _order(row: Import, states: Sequence[str], state: str) -> None:
+    """Pressed twice it is done once; at another moment nothing happens, and the screen shows where it is."""
+    now = timezone.now()
+    mine = Import.objects.filter(pk=row.pk, state__in=states)
+    if mine.update(state=state, position=0, moved_at=now, finished_at=None):
+        ring(row)
+
+
+def ring(row: Import) -> None:
+    queues.ring(queues.CONTROL, JOB, row.pk)
+
+
+# ---- by the tick ----
+
+
+def look_after(now: datetime) -> None:
+    """Rings for what was lost with a process; lets nothing wait for a decision for ever."""
+    stale = Import.objects.filter(state__in=WORKING).exclude(moved_at__range=(now - LOST, now + LOST))
+    if not queues.waiting(queues.CONTROL):
+        for row in stale:
+            ring(row)
+    for row in Import.objects.filter(state__in=(State.READ, State.UPLOADING), moved_at__lt=now - DECIDE_WITHIN):
+        cancel(row)
+    for row in Import.objects.filter(state=State.DONE, finished_at__lt=now - TAKE_BACK_WITHIN, rows__isnull=False)[:1]:
+        last = row.rows.order_by("number").values_list("number", flat=True)[:MOST]
+        row.rows.filter(number__in=list(last)).delete()
+
+
+# ---- by a worker ----
+
+
+def carry_out(import_id: int) -> None:
+    """Steps until there is nothing to do, or the slice is over."""
+    row = Import.objects.filter(pk=import_id, state__in=WORKING).first()
+    if row is None:
+        return
+    until = time.monotonic() + SLICE_SECONDS
+    with acting_as(row.asked_by), suppress(Overtaken):
+        while row.state in WORKING and time.monotonic() < until:
+            _STEPS[State(row.state)](row, until)
+    row.refresh_from_db()
+    if row.state in WORKING:
+        ring(row)
+
+
+def _move(row: Import, state: str | None = None, **values: Any) -> None:
+    """First in its transaction. Raises Overtaken when the row is not as this process knows it."""
+    values |= {"state": state or row.state, "moved_at": timezone.now()}
+    if state and "position" not in values:
+        values["position"] = 0
+    mine = Import.objects.filter(pk=row.pk, state=row.state, position=row.position)
+    if not mine.update(**values):
+        raise Overtaken(f"import {row.pk}")
+    for name, value in values.items():
+        setattr(row, name, value)
+
+
+class _Size:
+    """How many lines a step takes, so that its transaction is short on any machine."""
+
+    def __init__(self) -> None:
+        self.lines = FEWEST
+
+    def spent(self, seconds: float) -> None:
+        self.lines = int(max(FEWEST, min(MOST, self.lines * max(0.5, min(2.0, AIM / max(seconds, 0.001))))))
+        time.sleep(PAUSE)
+
+
+def _parts(row: Import) -> Iterator[str]:
+    """One in memory at a time."""
+    for number in row.parts.order_by("number").values_list("number", flat=True):
+        yield row.parts.get(number=number).text
+
+
+def _read(row: Import, until: float) -> None:
+    """Judges the next lines, and writes what they add where nobody sees it."""
+    judge, size = Judge(row.document, _EarlierLines(row)), _Size()
+    lines = islice(Sheet(_parts(row), POINT_COLUMNS, "url"), row.position, None)
+    while time.monotonic() < until:
+        part = list(islice(lines, size.lines))
+        if not part:
+            return _move(row, State.SHOWING if row.at_once or row.again else State.READ, again=False)
+        size.spent(_read_part(row, judge, part))
+    return None
+
+
+def _read_part(row: Import, judge: Judge, part: list[CsvLine]) -> float:
+    for _ in range(5):
+        planned = judge.plan(part)
+        began = time.perf_counter()
+        try:
+            with transaction.atomic():
+                _move(row, position=row.position + len(part), counts=_counted(row, planned), told=_told(row, planned))
+                _stage(row, planned)
+        except StaleRecord:  # somebody added one of them in this very moment: what the line does is another thing now
+            row.refresh_from_db()
+            continue
+        return time.perf_counter() - began
+    raise StaleRecord(f"import {row.pk}: line {part[0].number} changes faster than it is read")
+
+
+def _stage(row: Import, planned: Sequence[Planned]) -> None:
+    new = [line for line in planned if line.outcome == ADD]
+    ids = import_rows.add_points(row.document, new, shown=False)
+    rows = [ImportLine(of=row, number=one.number, adds=True, point_id=ids[one.key], values=one.typed) for one in new]
+    rows += [
+        ImportLine(
+            of=row, number=line.number, adds=False, point_id=line.point.pk, version=line.point.version,
+            values={"after": line.values | {"key": line.key},
+                    "before": {name: getattr(line.point, name) for name in line.values if name != "password"}
+                    | {"key": line.point.key}},
+        )
+        for line in planned if line.outcome == CHANGE and line.point
+    ]  # fmt: skip
+    ImportLine.objects.bulk_create(rows, import_rows.BATCH)
+
+
+def _counted(row: Import, planned: Sequence[Planned]) -> dict[str, int]:
+    counts = dict(row.counts)
+    for line in planned:
+        counts[line.outcome] += 1
+    return counts
+
+
+def _told(row: Import, planned: Sequence[Planned]) -> dict[str, Any]:
+    """The first lines and the first errors, for the screen: every error is counted, so many are named."""
+    told = row.told | {name: list(row.told[name]) for name in ("errors", "lines")}
+    for line in planned:
+        if line.outcome == ERROR and len(told["errors"]) < TOLD_ERRORS:
+            told["errors"].append(_shown(line))
+        elif line.outcome != ERROR and len(told["lines"]) < TOLD_LINES:
+            told["lines"].append(_shown(line))
+    return told
+
+
+def _shown(line: Planned) -> dict[str, Any]:
+    return {
+        "number": line.number, "outcome": line.outcome, "name": line.name[:2048], "message": line.message,
+        "changes": [[column, old[:500], new[:500]] for column, old, new in line.changes],
+    }  # fmt: skip
+
+
+class _EarlierLines:
+    """What the lines before this part do stands in the rows: nothing of it is kept in memory."""
+
+    def __init__(self, row: Import) -> None:
+        self.row = row
+
+    def points(self, ids: Any) -> set[int]:
+        return set(self.row.rows.filter(adds=False, point_id__in=ids).values_list("point_id", flat=True))
+
+    def keys(self, keys: Any) -> set[str]:
+        hidden = CrawlPoint.everything.filter(key__in=keys, deleted=1)
+        return {key for key in hidden.values_list("key", flat=True) if key}
+
+
+def _show(row: Import, until: float) -> None:
+    """All at once, or not at all: when somebody changed one of the crawl points, everything is read once more."""
+    try:
+        with transaction.atomic():
+            _move(row, State.RECORDING)
+            if not Document.objects.filter(pk=row.document_id).exists():
+                raise StaleRecord("the document was deleted")
+            import_shown.show(row)
+            audit.record("import", row.document, _said(row), document_id=row.document_id, after=dict(row.counts))
+    except StaleRecord:
+        row.refresh_from_db()
+        _move(row, State.REMOVING, again=Document.objects.filter(pk=row.document_id).exists())
+
+
+def _said(row: Import) -> str:
+    counts = row.counts
+    left = f", {counts[ERROR]:,} lines left out" if counts[ERROR] else ""
+    return f"Imported crawl points from CSV: {counts[ADD]:,} added, {counts[CHANGE]:,} changed{left}"
+
+
+def _rows(row: Import, size: _Size) -> list[ImportLine]:
+    """The next lines that do something, in the order of the file; `position` is the last number done."""
+    return list(row.rows.filter(number__gt=row.position).order_by("number")[: size.lines])
+
+
+def _record(row: Import, until: float) -> None:
+    """The history of each crawl point, signed by who asked."""
+    size = _Size()
+    while time.monotonic() < until:
+        began, lines = time.perf_counter(), _rows(row, size)
+        with transaction.atomic():
+            if not lines:
+                row.parts.all().delete()
+                return _move(row, State.DONE, finished_at=timezone.now())
+            _move(row, position=lines[-1].number)
+            import_shown.record(row, lines)
+        size.spent(time.perf_counter() - began)
+    return None
+
+
+def _remove(row: Import, until: float) -> None:
+    """What nobody ever saw goes for good."""
+    size = _Size()
+    while time.monotonic() < until:
+        began, lines = time.perf_counter(), _rows(row, size)
+        with transaction.atomic():
+            if not lines:
+                return _removed(row)
+            _move(row, position=lines[-1].number)
+            ids = [line.point_id for line in lines if line.adds]
+            CrawlPointLink.everything.filter(crawl_point__in=ids)._raw_delete(row._state.db)
+            CrawlPoint.everything.filter(pk__in=ids, deleted=1)._raw_delete(row._state.db)
+            row.rows.filter(number__lte=lines[-1].number).delete()
+        size.spent(time.perf_counter() - began)
+    return None
+
+
+def _removed(row: Import) -> None:
+    if row.again:
+        counts = dict.fromkeys(row.counts, 0)
+        told = row.told | {"lines": [], "errors": [], "again": True}
+        return _move(row, State.READING, counts=counts, told=told, again=False, at_once=False)
+    row.parts.all().delete()
+    return _move(row, State.CANCELLED, finished_at=timezone.now())
+
+
+def _take_back(row: Import, until: float) -> None:
+    """As it was before, in one short transaction; what somebody changed since stays as it is."""
+    with transaction.atomic():
+        _move(row, State.RECORDING_BACK)
+        back, left = import_shown.hide(row)
+        row.told = row.told | {"back": back, "left": left}
+        Import.objects.filter(pk=row.pk).update(told=row.told)
+        sentence = f"Took back an import from CSV: {back:,} crawl points, {left:,} changed since and left"
+        audit.record("undo", row.document, sentence, document_id=row.document_id)
+
+
+def _record_back(row: Import, until: float) -> None:
+    size = _Size()
+    while time.monotonic() < until:
+        began, lines = time.perf_counter(), _rows(row, size)
+        with transaction.atomic():
+            if not lines:
+                return _move(row, State.TAKEN_BACK, finished_at=timezone.now())
+            _move(row, position=lines[-1].number)
+            import_shown.record_back(row, lines)
+        size.spent(time.perf_counter() - began)
+    return None
+
+
+_STEPS = {
+    State.READING: _read, State.SHOWING: _show, State.RECORDING: _record, State.REMOVING: _remove,
+    State.TAKING_BACK: _take_back, State.RECORDING_BACK: _record_back,
+}  # fmt: skip
+__all__ = ["OPEN", "TWICE", "WORKING", "ask", "cancel", "carry_out", "confirm", "look_after", "open_of", "take_back"]

@@ -1,0 +1,7 @@
+"""Owns: the jobs of crawl points that RQ workers run. An id comes in, the row is the truth."""
+
+
+def import_points(import_id: int) -> None:
+    from . import import_steps
+
+    import_steps.carry_out(import_id)
