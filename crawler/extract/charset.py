@@ -23,6 +23,7 @@ _PLAIN_PAGE = re.compile(
 )
 _CHARSET = re.compile(rb"charset[\t\n\x0c\r ]*=[\t\n\x0c\r ]*", re.IGNORECASE)
 _TAG = re.compile(rb"</?[A-Za-z]")
+_MARKS = (b"\xef\xbb\xbf", b"\xfe\xff", b"\xff\xfe")
 _UTF16 = {"utf-16be", "utf-16le"}
 _NOT_ASCII = _UTF16 | {"iso-2022-jp", "replacement"}  # whose bytes below 0x80 may mean something else
 # The bytes of a query as an address holds them (URL Standard, "special-query percent-encode set").
@@ -71,6 +72,11 @@ def query_bytes(href: str, name: str) -> str:
 def _escaped_reference(found: re.Match[bytes]) -> bytes:
     """What stands for a character the charset has not; two bytes of JIS that look like "&#" are left alone."""
     return b"%%26%%23%s%%3B" % found[1] if found[1] else found[0]
+
+
+def is_said(body: bytes, declared: str = "") -> bool:
+    """Does the server, a mark or the beginning of the page name the charset?"""
+    return body.startswith(_MARKS) or bool(encoding_of(declared)) or bool(prescan(body[:_PRESCANNED]))
 
 
 def detect(body: bytes, declared: str = "") -> str:

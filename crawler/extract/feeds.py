@@ -1,7 +1,8 @@
 """Where feeds, sitemaps and other XML lead, and what they are called.
 
 An address is followed only where it stands so in the bytes. What is no well-formed XML is mended by the parser, and a
-mended address is one nobody wrote: `?a=1&lang=2` became `?a=1=2`, and a file cut short ends in half an address.
+mended address is one nobody wrote: `?a=1&lang=2` became `?a=1=2`, and a file cut short ends in half an address. Where
+bases may be named (xml:base: in Atom) a mended document's relative addresses are not followed either.
 """
 
 import re
@@ -44,16 +45,20 @@ def title_of(root: Any) -> str:
 def links_in(root: Any, url: str, damaged: bytes | None) -> list[Link]:
     """The pages a document leads to; `damaged` are its bytes when the parser had to mend them."""
     links: list[Link] = []
-    resolvers: dict[str, Resolver] = {}
+    resolvers: dict[str, Resolver] = {"": Resolver(url)}
     whole = None if damaged is None else _whole(damaged)
+    based = damaged is not None and (b":base" in damaged or _name(root) in ("feed", "entry"))
     for element in root.iter("{*}loc", "{*}link", "{*}a", "{*}item", "{*}entry"):
         href = _address(element).strip()
-        base = element.base if (element.base or "").startswith(_WEB) else ""
         if not href or "\ufffd" in href:
             continue
-        if whole is not None and (_plain(href) not in whole or (base and not href.startswith(_WEB))):
-            continue  # nor is a base known when the elements may be nested otherwise
-        resolve = resolvers.setdefault(base, Resolver(base or url))
+        if whole is not None and (_plain(href) not in whole or (based and not href.startswith(_WEB))):
+            continue
+        base = element.base or ""
+        if base not in resolvers:
+            absolute = resolvers[""](base)
+            resolvers[base] = Resolver(absolute if absolute.startswith(_WEB) else url)
+        resolve = resolvers[base]
         links.append(Link(packable([resolve(href)])[0], squeezed(element.get("title") or "")[:1_000]))
     return links
 

@@ -27,7 +27,8 @@ _SURROGATE = re.compile(
 
 def read_xml(body: bytes, url: str, declared_charset: str, page: Extracted) -> Extracted:
     """Fill `page` from an XML document found at `url`."""
-    data, page.charset = charset.as_utf8(_unpacked(body, page), declared_charset)
+    body = _unpacked(body, page)
+    data, page.charset = charset.as_utf8(body, declared_charset)
     data = _not_too_many(data.replace(b"\0", _UNREADABLE), page)
     root, damaged = _tree(data)
     if root is None:
@@ -38,6 +39,9 @@ def read_xml(body: bytes, url: str, declared_charset: str, page: Extracted) -> E
         page.title = page.title[:TITLE_AT_MOST]
         page.flags.append("title_cut")
     keep_text(_text(root), page)
+    if page.charset != "utf-8" and not charset.is_said(body, declared_charset) and not body.isascii():
+        data, damaged = body, True  # XML of which nobody says otherwise is UTF-8: what was guessed was mended, too
+    damaged = damaged or _UNREADABLE in data
     page.links = links_in(root, url, data if damaged else None)
     if len(page.links) > LINKS_AT_MOST:
         page.flags.append("links_cut")

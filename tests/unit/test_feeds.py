@@ -36,33 +36,42 @@ def test_pictures_in_sitemaps_and_feeds_are_neither_pages_nor_titles() -> None:
 
 
 def test_an_address_that_had_to_be_mended_is_not_followed() -> None:
-    """Only what stands whole in the bytes: between its tags or quotes, with references XML knows."""
-    locs = [
-        "/?a=1&lang=2",
-        "/?a=1&amp;b=2",
-        "/x&nbsp;y",
-        "/&#xD800;",
-        "/\0",
-        "/\x08",
-        "<![CDATA[/c?a&b]]>",
-        "/é",
-        "/d</lc>",
+    """Only one that stands whole in the bytes: between its tags or quotes, with references XML knows."""
+    ends = ["?a=1&lang=2", "?a=1&amp;b=2", "x&nbsp;y", "&#xD800;", "\0", "\x08", "é"]
+    locs = [f"http://b.org/{end}" for end in ends] + [
+        "<![CDATA[http://b.org/c?a&b]]>",
+        "/relative",
+        "http://b.org/d</lc>",
     ]
     sitemap = "<urlset>" + "".join(f"<url><loc>{loc}</loc></url>" for loc in locs) + "<url><loc>http://b.org/half"
-    assert urls(read(sitemap, "text/xml")) == ["http://a.org/?a=1&b=2", "http://a.org/c?a&b", "http://a.org/%C3%A9"]
-    feed = '<feed><link href="/?c&d"/><link href="/?a&#38;b" title="T"/><link title=no href=/no><link href="/ha'
-    assert urls(read(feed, "text/xml")) == ["http://a.org/?a&b"]
-    sound = "<urlset><url><loc>/?a=1&amp;b=2</loc></url></urlset>"
-    assert urls(read(sound[:-8], "text/xml")) == urls(read(sound, "text/xml")) == ["http://a.org/?a=1&b=2"]
-    assert urls(read(b"<urlset><url><loc>/caf\xe9</loc></url></urlset>", "text/xml; charset=utf-8")) == []
+    assert urls(read(sitemap, "text/xml")) == [
+        f"http://{end}" for end in ("b.org/?a=1&b=2", "b.org/%C3%A9", "b.org/c?a&b", "a.org/relative")
+    ]
+    links = '<link href="http://b.org/?c&d"/><link href="http://b.org/?a&#38;b" title="T"/><link title=no href=http://b.org/no>'
+    assert urls(read(f'<feed>{links}<link href="http://b.org/ha', "text/xml")) == ["http://b.org/?a&b"]
+    sound = "<urlset><url><loc>http://b.org/?a=1&amp;b=2</loc></url></urlset>"
+    assert urls(read(sound[:-8], "text/xml")) == urls(read(sound, "text/xml")) == ["http://b.org/?a=1&b=2"]
+
+
+def test_an_address_in_a_charset_that_was_guessed_is_not_followed() -> None:
+    """XML of which nobody says otherwise is UTF-8."""
+    body = "<urlset><url><loc>http://b.org/café</loc></url><url><loc>http://b.org/1</loc></url></urlset>".encode(
+        "latin-1"
+    )
+    assert urls(read(body, "text/xml")) == ["http://b.org/1"]
+    assert urls(read(body, "text/xml; charset=utf-8")) == ["http://b.org/1"]
+    said = ["http://b.org/caf%C3%A9", "http://b.org/1"]
+    assert urls(read(body, "text/xml; charset=latin1")) == said
+    assert urls(read(b'<?xml version="1.0" encoding="iso-8859-1"?>' + body, "text/xml")) == said
+    assert "café" in read(body, "text/xml").text
 
 
 def test_a_base_counts_only_where_elements_are_nested_as_written() -> None:
     entries = '<entry xml:base="http://b.org/"><link href="1"/></entry>'
     assert urls(read(f"<feed>{entries}</feed>", "text/xml")) == ["http://b.org/1"]
-    damaged = (
-        entries.removesuffix("</entry>") + '<entry><link href="2"/></entry><entry><link href="http://c.org/"/></entry>'
-    )
+    assert urls(read(f"<feed>{entries.replace('http://b.org/', 'x/y')}</feed>", "text/xml")) == ["http://a.org/d/x/1"]
+    open_entry = entries.removesuffix("</entry>")
+    damaged = f'{open_entry}<entry><link href="2"/></entry><entry><link href="http://c.org/"/></entry>'
     assert urls(read(f"<feed>{damaged}</feed>", "text/xml")) == ["http://c.org/"]
 
 
@@ -89,3 +98,44 @@ def test_ten_megabytes_of_damaged_xml_take_little_time(body: bytes) -> None:
     begun = time.process_time()
     read(b"<r>&x" + body, "text/xml")
     assert time.process_time() - begun < 10
+
+
+_XML = "<?xml version='1.0'?>"
+SOUND = {
+    "sitemap": f"{_XML}<urlset xmlns='http://www.sitemaps.org/schemas/sitemap/0.9'><url><loc>http://b.org/one</loc></url>"
+    "<url><loc>http://b.org/?a=1&amp;b=2&amp;c=3</loc></url><url><loc>http://b.org/3</loc></url></urlset>",
+    "rss": "<rss version='2.0'><channel><title>T</title><link>http://b.org/home</link><item><guid>http://b.org/guid/1</guid>"
+    "</item><item><link>/item?a=1&amp;b=2</link></item><item><enclosure url='/file.pdf'/></item></channel></rss>",
+    "atom": "<feed xmlns='http://www.w3.org/2005/Atom' xml:base='http://b.org/x/'><link href='home'/><entry>"
+    '<link rel="alternate" href="http://b.org/?a=1&amp;b=2"/></entry><entry><content src="content"/></entry></feed>',
+}
+
+
+@pytest.mark.parametrize("name", SOUND)
+def test_wherever_a_feed_is_cut_no_address_is_new(name: str) -> None:
+    whole = urls(read(SOUND[name], "text/xml"))
+    assert len(whole) == 3 + (name == "rss")
+    for end in range(len(SOUND[name])):
+        assert set(urls(read(SOUND[name][:end], "text/xml"))) <= set(whole), SOUND[name][:end]
+
+
+@pytest.mark.parametrize("name", SOUND)
+@pytest.mark.parametrize("broken", [b"<", b"&", b"&lang=", b"<!--", b"\0", b"\x08", b"&x;", b"&#0;", b"\xed\xa0\x80"])
+def test_wherever_a_feed_is_broken_no_address_is_new(name: str, broken: bytes) -> None:
+    sound, whole = SOUND[name].encode(), set(urls(read(SOUND[name], "text/xml")))
+    for place in range(len(sound)):
+        damaged = sound[:place] + broken + sound[place:]
+        assert set(urls(read(damaged, "text/xml"))) <= whole, damaged
+
+
+def test_wherever_a_page_is_cut_no_address_is_new() -> None:
+    page = (
+        "<base href=/x/><p><a href=one>1</a><a href='/two?a=1&amp;b=2'>2</a><iframe src=three></iframe>"
+        "<link rel=next href=four><meta http-equiv=refresh content='0;url=five'><object data=six></object>"
+        "<noframes><a href=seven>7</a></noframes>"
+    )
+    whole = set(urls(read(page)))
+    assert len(whole) == 7
+    for end in range(page.index("<p>"), len(page)):
+        for markup in (page[:end], "<div>" * 3_000 + page[:end]):
+            assert set(urls(read(markup))) <= whole, markup[-60:]
