@@ -390,6 +390,12 @@ def test_of_a_document_that_is_too_large_for_memory_the_beginning_is_read(monkey
     assert words == [f"word{number}" for number in range(len(words))]
 
 
+def test_no_part_is_unpacked_twice() -> None:
+    """A document may unpack to a hundred megabytes; what is unpacked again counts again."""
+    body = packages.word(paragraph(run("a" * 1_000)) * 60_000, [("f", "footnotes", "f.xml")], f="<f/>")
+    assert text_of(body, DOCX).count("a" * 1_000) == gathered.TEXT_AT_MOST // 1_001
+
+
 def test_a_sheet_that_is_listed_very_often_is_read_once() -> None:
     body = packages.sheets({"One": rows(cell(1))})
     with packages.opened(body) as parts:
