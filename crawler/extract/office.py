@@ -55,12 +55,12 @@ class _Document:
         elif namespace in PRESENTATION:
             reader = PartReader(self._gathered)
             for slide, _ in self._listed(main, root, "sldId"):
-                self._read_part(slide, reader)
+                self._read_part(slide, self._package.root(slide), reader)
         elif root is not None:
-            self._read_part(main, PartReader(self._gathered))
+            self._read_part(main, root, PartReader(self._gathered))
 
     def _read_workbook(self, main: str, root: Any) -> None:
-        workbook, reader = Workbook(self._package, main, self._gathered), PartReader(self._gathered, caches=False)
+        workbook, reader = Workbook(self._package, main, root, self._gathered), PartReader(self._gathered, caches=False)
         for sheet, element in self._listed(main, root, "sheet"):
             if element.get("state") in ("hidden", "veryHidden"):
                 continue
@@ -76,10 +76,10 @@ class _Document:
             ::-1
         ]
 
-    def _read_part(self, part: str, reader: PartReader) -> None:
+    def _read_part(self, part: str, root: Any, reader: PartReader) -> None:
         """A part of the document itself, and the parts with words that belong to it."""
         related = self._package.related(part)
-        if (root := self._package.root(part)) is not None:
+        if root is not None:
             reader.read(root, related)
         self._read_beside(related, reader)
 

@@ -16,6 +16,7 @@ from lxml import etree
 PRODUCED_AT_MOST = 100_000_000  # bytes unpacked from one document
 PARTS_AT_MOST = 10_000
 _CHUNK = 65_536
+_TAGS_AT_MOST = 4_000_000  # of a part that becomes a tree: half a gigabyte of memory
 _TYPES = "[content_types].xml"
 # Office itself refuses parts with a grammar of their own; without one there is nothing to expand.
 _GRAMMAR = b"<!DOCTYPE"
@@ -118,6 +119,8 @@ def root_of(data: bytes) -> Any:
     data, plain = usable(data)
     if not data:
         return None
+    if (tags := data.count(b"<")) > _TAGS_AT_MOST:
+        data = data[: data.find(b"<", int(len(data) * _TAGS_AT_MOST / tags))]  # what came until there is read
     try:
         root = etree.fromstring(data, etree.XMLParser(encoding="utf-8" if plain else None, huge_tree=plain, **SAFE))
     except etree.XMLSyntaxError:

@@ -45,11 +45,10 @@ _T = frozenset(_tags("t"))
 class Workbook:
     """What the sheets of a workbook share."""
 
-    def __init__(self, package: Package, main: str, gathered: Gathered) -> None:
+    def __init__(self, package: Package, main: str, root: Any, gathered: Gathered) -> None:
         self._package, self._gathered = package, gathered
-        root = package.root(main)
         parts = {one.kind: one.target for one in reversed(package.related(main)) if not one.external}
-        self._since = _SINCE_1904 if root is not None and _is_since_1904(root) else _SINCE_1900
+        self._since = _SINCE_1904 if _is_since_1904(root) else _SINCE_1900
         self._strings = list(_strings(package.read(parts.get("sharedStrings", ""))))
         self._formats = _formats(package.root(parts.get("styles", "")))
 

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from crawler.extract import gathered, office
+from crawler.extract import gathered, office, package
 from crawler.values import Link
 from tests import packages
 from tests.packages import OPEN_XML, SPACES, STRICT, A, S
@@ -380,6 +380,20 @@ def test_twice_the_elements_take_about_twice_the_time(name: str) -> None:
 
     once, twice = (min(seconds(count) for _ in range(2)) for count in (MANY, 2 * MANY))
     assert twice < max(4 * once, 0.2)
+
+
+def test_of_a_document_that_is_too_large_for_memory_the_beginning_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    body = packages.word("".join(paragraph(run(f"word{number} ")) for number in range(1_000)))
+    monkeypatch.setattr(package, "_TAGS_AT_MOST", 4_000)
+    words = office.read_zip(body).text.split()
+    assert 300 < len(words) < 600
+    assert words == [f"word{number}" for number in range(len(words))]
+
+
+def test_no_part_is_unpacked_twice() -> None:
+    """A document may unpack to a hundred megabytes; what is unpacked again counts again."""
+    body = packages.word(paragraph(run("a" * 1_000)) * 60_000, [("f", "footnotes", "f.xml")], f="<f/>")
+    assert text_of(body, DOCX).count("a" * 1_000) == gathered.TEXT_AT_MOST // 1_001
 
 
 def test_a_sheet_that_is_listed_very_often_is_read_once() -> None:
