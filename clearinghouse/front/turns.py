@@ -1,11 +1,14 @@
 """Whose request goes next: each in turn, and nobody has more than a few at work, however many they send."""
 
 import asyncio
+import time
 from collections import Counter, OrderedDict, deque
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 Key = tuple[str, str]  # where somebody is, and as whom: an address, and a session or key
+MUCH = 5.0  # seconds of threads; who had more than that, beyond one second each second, has one request at work
+REMEMBERED = 10_000  # of those who had some
 
 
 class Turns:
@@ -14,6 +17,7 @@ class Turns:
     def __init__(self, most: int, each: int) -> None:
         self._most, self._each = most, each
         self._at_work: Counter[Key] = Counter()
+        self._used: OrderedDict[Key, tuple[float, float]] = OrderedDict()  # seconds of threads, and when
         self._waiting: OrderedDict[str, OrderedDict[Key, deque[asyncio.Future[None]]]] = OrderedDict()
 
     @asynccontextmanager
@@ -23,16 +27,32 @@ class Turns:
             await self._wait(key, seconds)
         else:
             self._at_work[key] += 1
+        began = time.monotonic()
         try:
             yield
         finally:
+            self._count(key, time.monotonic() - began)
             self._at_work[key] -= 1
             if not self._at_work[key]:
                 del self._at_work[key]
             self._go_on()
 
     def _free(self, key: Key) -> bool:
-        return self._at_work.total() < self._most and self._at_work[key] < self._each
+        return self._at_work.total() < self._most and self._at_work[key] < self._each_of(key)
+
+    def _each_of(self, key: Key) -> int:
+        """Who works as people do has a few at once; who never pauses has one."""
+        return 1 if self._spent(key) > MUCH else self._each
+
+    def _spent(self, key: Key) -> float:
+        seconds, then = self._used.get(key, (0.0, 0.0))
+        return max(seconds - (time.monotonic() - then), 0.0)
+
+    def _count(self, key: Key, seconds: float) -> None:
+        self._used[key] = self._spent(key) + seconds, time.monotonic()
+        self._used.move_to_end(key)
+        while len(self._used) > REMEMBERED:
+            self._used.popitem(last=False)
 
     async def _wait(self, key: Key, seconds: float) -> None:
         turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -72,7 +92,7 @@ class Turns:
         """The first who may go; who went last stands behind everybody."""
         for place in list(self._waiting):
             for key in list(self._waiting[place]):
-                if self._at_work[key] < self._each:
+                if self._at_work[key] < self._each_of(key):
                     self._waiting.move_to_end(place)
                     self._waiting[place].move_to_end(key)
                     return key

@@ -65,7 +65,8 @@ def _known(silent: str) -> dict[str, Any]:
     from crawler.models import Finding, LedgerEntry, Run
     from crawlpoints.models import CrawlPointLink
 
-    document = Document.objects.order_by("pk").first()
+    crawled = Run.objects.order_by("pk").values_list("excursions__doc_id", flat=True).first()
+    document = Document.objects.order_by("pk").filter(**{"pk": crawled} if crawled else {}).first()
     link = CrawlPointLink.objects.filter(document=document).order_by("pk").first()
     run = Run.objects.order_by("pk").first()
     entry = LedgerEntry.objects.filter(version_id__isnull=False).first()

@@ -249,3 +249,28 @@ def test_turns_go_round_by_address_and_then_by_session() -> None:
 
     asyncio.run(all_of_them())
     assert order.index("near/one") <= 2 and order[:3].count("far/s0") == 1
+
+
+def test_who_never_pauses_has_one_request_at_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("clearinghouse.front.turns.MUCH", 0.2)
+    key, most = ("far", "greedy"), 0
+
+    async def ask(turns: Turns, at_work: list[int]) -> None:
+        nonlocal most
+        async with turns.one(key, 5):
+            at_work[0] += 1
+            most = max(most, at_work[0])
+            await asyncio.sleep(0.15)
+            at_work[0] -= 1
+
+    async def rounds() -> list[int]:
+        nonlocal most
+        turns, found = Turns(8, 2), []
+        for pause in (0.0, 0.0, 0.6):
+            await asyncio.sleep(pause)
+            at_work, most = [0], 0
+            await asyncio.gather(*(ask(turns, at_work) for _ in range(4)))
+            found.append(most)
+        return found
+
+    assert asyncio.run(rounds()) == [2, 1, 2]
