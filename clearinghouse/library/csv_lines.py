@@ -13,7 +13,7 @@ from clearinghouse.addresses.values import Refusal
 COLUMNS = ("title", "project", "public", "assigned_to", "status", "web_address")
 _LENGTHS = {"title": 255, "project": 100, "status": 50, "web_address": 2048}
 _YES, _NO = {"", "1", "yes", "true", "y"}, {"0", "no", "false", "n"}
-MAX_LINES = 20_000
+MAX_LINES = 3_000  # written in one transaction, for which others who write wait: half a second
 
 
 class Unreadable(Exception):

@@ -53,10 +53,7 @@ def import_documents(text: str, *, skip_errors: bool = False) -> Imported:
     if result.count("error") and not skip_errors:
         return Imported(judged, sheetful.ignored_columns, done=False)
     people = _people(sheetful)
-    done = [
-        _added(line, people) if verdict.outcome == "add" else verdict
-        for line, verdict in zip(sheetful.lines, judged, strict=True)
-    ]
+    done = _added(sheetful, judged, people)
     first = next((line.document_id for line in done if line.outcome == "add"), None)
     if first is not None:
         sentence = f"Imported {result.count('add')} documents from CSV"
@@ -64,13 +61,22 @@ def import_documents(text: str, *, skip_errors: bool = False) -> Imported:
     return Imported(done, sheetful.ignored_columns, done=True)
 
 
-def _added(line: Line, people: dict[str, Any]) -> ImportedLine:
-    document = services.add_document(
-        line.title, project=line.project, public=line.public, status=line.status, web_address=line.web_address
-    )
-    for name in line.assigned_to:
-        services.assign(document, people[name])
-    return ImportedLine(line.number, "add", line.title, document_id=document.pk)
+def _added(sheetful: Sheetful, judged: list[ImportedLine], people: dict[str, Any]) -> list[ImportedLine]:
+    both = list(zip(sheetful.lines, judged, strict=True))
+    new = [_new(line, people) for line, verdict in both if verdict.outcome == "add"]
+    documents = iter(services.add_documents(new))
+    return [
+        ImportedLine(line.number, "add", line.title, document_id=next(documents).pk)
+        if verdict.outcome == "add" else verdict
+        for line, verdict in both
+    ]  # fmt: skip
+
+
+def _new(line: Line, people: dict[str, Any]) -> services.NewDocument:
+    return services.NewDocument(
+        line.title, line.project, line.public, line.status, line.web_address,
+        tuple(people[name] for name in line.assigned_to),
+    )  # fmt: skip
 
 
 def _judged(sheetful: Sheetful) -> list[ImportedLine]:

@@ -68,7 +68,12 @@ def write() -> None:
 
 def measured(var: Path, lines: int) -> tuple[dict[str, list[float]], list[float]]:
     command = [PYTHON, "-m", "tests.bench.imports"]
-    options = {"env": environment(var), "cwd": machine.BASE, "stdout": subprocess.PIPE, "text": True}
+    options = {
+        "env": environment(var) | {"CLEARINGHOUSE_LOG_LEVEL": "ERROR"},
+        "cwd": machine.BASE,
+        "stdout": subprocess.PIPE,
+        "text": True,
+    }
     with subprocess.Popen([*command, "--write", "1"], **options) as other:
         try:
             done = subprocess.run([*command, "--work", str(lines)], check=True, **options)

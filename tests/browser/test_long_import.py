@@ -35,10 +35,9 @@ def test_a_long_list_is_followed_imported_and_taken_back(visit, open_house, tmp_
     visitor.picture("long-import-done")
     job = page.url
     page.get_by_role("link", name="Done").click()
-    expect(page.get_by_role("list", name="Pages of the list")).to_be_visible()
-    visitor.picture("long-import-panel")
+    expect(page.get_by_role("list", name="Pages of the list")).to_be_visible(timeout=PATIENCE)
     page.goto(job)
     undo.click()
     expect(page.locator("#import")).to_contain_text("1,200 crawl points as before.", timeout=PATIENCE)
     page.get_by_role("link", name="Done").click()
-    expect(page.locator("table tbody tr")).to_have_count(before)
+    expect(page.locator("table tbody tr")).to_have_count(before, timeout=PATIENCE)

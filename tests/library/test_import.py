@@ -3,7 +3,8 @@
 from typing import Any
 
 import pytest
-from django.db import DatabaseError
+from django.db import DatabaseError, connection
+from django.test.utils import CaptureQueriesContext
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -98,16 +99,33 @@ def test_reading_never_fails_otherwise(text: str) -> None:
 
 
 def test_a_fault_in_the_middle_leaves_nothing_behind(monkeypatch: Any) -> None:
-    real, calls = services.add_document, []
+    def breaks(entries: Any) -> None:
+        raise DatabaseError("disk full")
 
-    def breaks_at_the_third(title: str, **values: Any) -> Document:
-        calls.append(title)
-        if len(calls) == 3:
-            raise DatabaseError("disk full")
-        return real(title, **values)
-
-    monkeypatch.setattr(services, "add_document", breaks_at_the_third)
+    monkeypatch.setattr(services.audit, "record_many", breaks)
     with pytest.raises(DatabaseError):
         importing.import_documents(HEAD + "A,P,,,,\nB,P,,,,\nC,P,,,,\n")
     assert not Document.objects.exists()
     assert not Entry.objects.exists()
+
+
+def test_a_list_asks_no_more_questions_for_more_documents_and_is_bounded(editor: Any) -> None:
+    """Twenty thousand took more than a minute of one transaction, in which nobody else could write."""
+
+    def questions(name: str, lines: int) -> int:
+        with CaptureQueriesContext(connection) as asked:
+            rows = "".join(f"{name} {at},P{at % 3},,editor,Draft,\n" for at in range(lines))
+            assert importing.import_documents(HEAD + rows).count("add") == lines
+        return len(asked)
+
+    few, many = questions("a", 20), questions("b", 400)
+    assert many < few + 40
+    assert Document.objects.filter(assignments__person=editor, status__name="Draft").count() == 420
+    assert Entry.objects.filter(kind="document", action="add", sentence__regex="^Added document [ab] ").count() == 420
+    assert Entry.objects.filter(action="assign", sentence__regex="^Assigned [ab] ").count() == 420
+    one = Document.objects.get(sheet__title="b 7")
+    entry = Entry.objects.get(kind="document", action="add", thing_id=one.pk)
+    assert (entry.after, entry.document_id) == (services.facts(one), one.pk)
+    assert one.fields.get().type.name == "crawl points"
+    with pytest.raises(Unreadable, match="At most 3,000 documents can be imported at once"):
+        read("title\n" + "x\n" * 3_001)
