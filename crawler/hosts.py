@@ -17,7 +17,7 @@ from .host_rows import Note, Trouble
 from .instances import BEAT_SECONDS
 from .models import Instance
 from .pace import NEVER, Pace, Want
-from .policy.robots import Robots
+from .policy.robots import TOO_MANY, Robots
 from .policy.robots_text import decode
 from .speeds import SPEEDS
 from .values import REASONS
@@ -270,8 +270,8 @@ class Hosts:
     # -- robots.txt ---------------------------------------------------------------------------------------------
 
     def robots_answered(self, desk: Desk, status: int, body: bytes) -> None:
-        """RFC 9309: 2xx is read, 4xx allows everything, the rest cannot be read."""
-        if 200 <= status < 500:
+        """RFC 9309: 2xx is read, 4xx allows everything, the rest cannot be read, nor can one asked for too often."""
+        if 200 <= status < 500 and status != TOO_MANY:
             self.answered(desk)
             desk.robots_state = KNOWN
             desk.fresh_robots = status, decode(body).encode() if status < 300 else b""

@@ -14,7 +14,7 @@ from clearinghouse.addresses import Refusal
 from clearinghouse.addresses.parse import parse, resolve
 
 from . import deaths, results
-from .answers import PAGE, REDIRECTS, RETRY, SLOW_DOWN, heard, hopeless, silent
+from .answers import PAGE, REDIRECTS, RETRY, SLOW_DOWN, heard, hopeless, retry_after, silent
 from .attention import Attention
 from .crashes import trace_of
 from .credentials import Keys
@@ -322,4 +322,7 @@ class Traffic:
             self._follow_to_robots(desk, resolve(fetched.request.address.href, location))
         else:
             self.hosts.robots_answered(desk, fetched.status, fetched.body)
+            wait = retry_after(fetched.header("retry-after"), time.time()) if fetched.status in SLOW_DOWN else 0.0
+            if wait:
+                self.hosts.leave_alone(desk, wait)
         self.attention.room(desk)

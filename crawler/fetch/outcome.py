@@ -90,6 +90,5 @@ def _codings(answer: Fetched) -> set[str]:
 
 
 def lengths(values: list[str]) -> set[str]:
-    """The different lengths that Content-Length headers say, without zeros in front; anything else as it stands."""
-    words = [word.strip() for word in ",".join(values).split(",")] if values else []
-    return {word.lstrip("0") or "0" if word.isascii() and word.isdigit() else word for word in words}
+    """The different lengths that Content-Length headers say, as they are written: 030 and 30 are two (Fetch)."""
+    return {word.strip() for word in ",".join(values).split(",")} if values else set()

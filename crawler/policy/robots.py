@@ -12,6 +12,7 @@ from crawler.values import USER_AGENT
 from .robots_text import Group, decode, ours
 
 LONGEST_DELAY = 30.0  # seconds
+TOO_MANY = 429
 _ANYBODY = "*"
 
 
@@ -25,10 +26,11 @@ class Robots:
 
     @classmethod
     def from_status(cls, status: int, body: bytes) -> "Robots | None":
-        """By the answer's status: 2xx gives its rules, 3xx and 4xx allow everything, anything else is no answer."""
+        """By the answer's status: 2xx gives its rules, 3xx and 4xx allow everything, anything else is no answer. Nor is
+        429: who asks for time is not to be crawled without rules."""
         if 200 <= status < 300:
             return parse_robots(body)
-        return cls("") if 300 <= status < 500 else None
+        return cls("") if 300 <= status < 500 and status != TOO_MANY else None
 
     @property
     def crawl_delay(self) -> float | None:

@@ -1,5 +1,6 @@
 """robots.txt as it comes over the wire: what is obeyed, what is kept of it, and that everybody reads the same in it."""
 
+import time
 from collections.abc import Callable
 
 import pytest
@@ -86,3 +87,14 @@ def test_a_broken_body_says_nothing_where_nobody_reads_it(
     with Site() as site:
         site.pages |= {"/robots.txt": raw(head), "/": page("<p>x")}
         assert ledger(crawl(make_document({"url": site.url("/")}))) == {"/": verdict}
+
+
+def test_a_site_that_has_no_time_for_its_robots_txt_is_left_alone_and_asked_again(ledger: Ledger) -> None:
+    """429 is no file that is missing: the rules count when they come, and Retry-After counts before."""
+    for status in (429, 503):
+        busy = Page(status=status, headers={"Retry-After": "2"})
+        rules = Page(body=b"User-agent: *\nDisallow: /x\n", type="text/plain", script=[busy])
+        with serve({"/robots.txt": rules, "/": Page(["/x"]), "/x": Page()}) as site:
+            began = time.monotonic()
+            assert ledger(crawl(make_document({"url": site.url("/")}))) == {"/": "crawled", "/x": "robots_disallowed"}
+            assert time.monotonic() - began >= 2.0 and site.requests["/robots.txt"] == 2

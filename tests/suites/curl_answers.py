@@ -34,6 +34,7 @@ _BY_NAME = {
     "test178": "a Content-Length that is no number means none, as in browsers",
     "test394": "a Content-Length that is no number means none, as in browsers",
     "test395": "a body that is shorter than any length is cut short",
+    "test770": "6 and 06 are two lengths, as the Fetch standard has it",
     "test772": "a page has no Location",
     "test1473": "a blank before the first header is no HTTP",
 }

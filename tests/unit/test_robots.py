@@ -17,7 +17,8 @@ def test_our_own_group_counts_before_the_one_for_everybody() -> None:
 
 
 @pytest.mark.parametrize(
-    ("status", "allowed"), [(200, False), (404, True), (403, True), (410, True), (301, True), (500, None), (503, None)]
+    ("status", "allowed"),
+    [(200, False), (404, True), (403, True), (410, True), (301, True), (429, None), (500, None), (503, None)],
 )
 def test_the_status_decides_before_the_body(status: int, allowed: bool | None) -> None:
     robots = Robots.from_status(status, b"User-agent: *\nDisallow: /")
