@@ -33,6 +33,7 @@ class Found:
     canonical: str = ""
     robots: list[str] = field(default_factory=list)
     language: str = ""
+    unframed: list[str] = field(default_factory=list)  # markup for readers without frames, which a tree holds as text
 
 
 def address_of(get: Get) -> str | None:

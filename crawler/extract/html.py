@@ -17,7 +17,6 @@ TITLE_AT_MOST, META_NAME_AT_MOST, META_CONTENT_AT_MOST = 255, 512, 8_000
 _ANCHOR_AT_MOST = 1_000
 _WORDS_WITH_VALUES = {"unavailable_after", "max-snippet", "max-image-preview", "max-video-preview"}
 _UNICODE = {"utf-8", "utf-16le", "utf-16be"}
-_NOFRAMES = (b"<noframes", b"<NOFRAMES", b"<NoFrames", b"<Noframes")  # four searches are quicker than one for any
 _link: Any = partial(tuple.__new__, Link)  # half the cost of Link(...), and there are millions
 
 
@@ -29,8 +28,8 @@ def read_html(body: bytes, url: str, declared_charset: str, page: Extracted) -> 
     if not data or data.isspace():
         return page
     found, text = _read(data, page)
-    if any(spelling in data for spelling in _NOFRAMES):
-        _note_unframed(data, found)
+    if found.unframed:
+        _note_unframed(found)
     keep_text(tidied(text), page)
     _settle(found, url, page)
     return page
@@ -51,12 +50,11 @@ def _read(data: bytes, page: Extracted) -> tuple[Found, str]:
     return read
 
 
-def _note_unframed(data: bytes, found: Found) -> None:
-    """The links in <noframes>, which a tree holds as text."""
-    reader = lenient.Reader()
-    reader.read(data.decode())
+def _note_unframed(found: Found) -> None:
+    """The links in <noframes>."""
     known = {href for href, _, _ in found.links}
-    found.links += [link for link in reader.unframed if link[0] not in known]
+    inside, _ = lenient.Reader().read("".join(found.unframed))
+    found.links += [link for link in inside.links if link[0] not in known]
 
 
 def _settle(found: Found, url: str, page: Extracted) -> None:

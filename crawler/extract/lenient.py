@@ -17,10 +17,7 @@ class Reader:
         self._text: list[str] = []
         self._title: list[str] | None = None
         self._drawings = 0  # that are open: a title in one is not the page's
-        self._unframed: tuple[int, int, int] | None = None  # of an open <noframes>: texts, links, headings before it
-        self.unframed: list[
-            tuple[str, str, bool]
-        ] = []  # the links for readers without frames; found.links has them, too
+        self._unframed: tuple[int, int] | None = None  # of an open <noframes>: texts and headings before it
         self._heading: tuple[str, int] | None = None  # the open heading, and where its text begins
         self._link: tuple[str, bool, int] | None = None  # the open link: address, nofollow, where its text begins
 
@@ -62,7 +59,7 @@ class Reader:
             self._drawings += 1
         elif tag == "noframes" and self._unframed is None:
             self._end_link()
-            self._unframed = len(self._text), len(self.found.links), len(self.found.headings)
+            self._unframed = len(self._text), len(self.found.headings)
         elif tag == "base" and self.found.base is None:
             self.found.base = get("href")
         elif tag == "html" and not self.found.language:
@@ -91,9 +88,8 @@ class Reader:
         """What stood in <noframes> is no text of the page, but its links lead on."""
         if self._unframed is not None:
             self._end_link()
-            text, links, headings = self._unframed
+            text, headings = self._unframed
             del self._text[text:], self.found.headings[headings:]
-            self.unframed += self.found.links[links:]
             self._heading, self._unframed = None, None
 
     def _end_link(self) -> None:

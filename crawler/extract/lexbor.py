@@ -16,7 +16,6 @@ from .found import (
     Budget,
     Found,
     Get,
-    address_of,
     is_nofollow,
     note_link,
     note_meta,
@@ -40,10 +39,10 @@ def _numbers(names: frozenset[str]) -> dict[int, str]:
     return {tree.create_node(name).tag_id: name for name in names}
 
 
-_READ = _numbers(HEADINGS | {"html", "meta", "base", *LEADING})
+_READ = _numbers(HEADINGS | {"html", "meta", "base", "svg", *LEADING})
 _STANDING = _numbers(SEPARATE | {"html", "head", "body"})
 _SILENT = _numbers(SILENT)
-_LINK, _DRAWING = next(iter(_numbers(frozenset({"a"})))), next(iter(_numbers(frozenset({"svg"}))))
+_LINK, _DRAWING, _UNFRAMED = (next(iter(_numbers(frozenset({name})))) for name in ("a", "svg", "noframes"))
 
 
 def suits(data: bytes) -> bool:
@@ -71,21 +70,24 @@ def read(data: bytes) -> tuple[Found, str] | None:
         number = node.tag_id
         if number == _LINK:
             attributes = node.attributes
-            if "href" in attributes or "xlink:href" in attributes:
+            written = "href" if "href" in attributes else "xlink:href"
+            if written in attributes:
                 nofollow = "rel" in attributes and is_nofollow(attributes.get)
                 text = node.text_lexbor() if budget.left > 0 else ""
                 budget.left -= len(text)
-                anchors.append((address_of(attributes.get) or "", text, nofollow))
+                anchors.append((attributes[written] or "", text, nofollow))
             node.unwrap(True)
         elif number in _SILENT:
             if found.title is None and _SILENT[number] == "title" and node.mem_id not in drawn:
                 found.title = node.text_lexbor()
+            elif number == _UNFRAMED:
+                found.unframed.append(node.text_lexbor())
             node.decompose()
         else:
-            if number == _DRAWING and found.title is None and len(drawn) < _DRAWN_AT_MOST:
-                drawn.update(title.mem_id for title in node.css("title"))
-            elif number in _READ:
+            if number in _READ:
                 _note(_READ[number], node, budget, found)
+                if number == _DRAWING and found.title is None and len(drawn) < _DRAWN_AT_MOST:
+                    drawn.update(title.mem_id for title in node.css("title"))
             if number not in _STANDING:
                 node.unwrap(True)  # what is no block stands in the words of others
     found.links += anchors
@@ -105,7 +107,7 @@ def _note(tag: str, node: LexborNode, budget: Budget, found: Found) -> None:
     elif tag == "base":
         if found.base is None:
             found.base = get("href")
-    else:
+    elif tag != "svg":
         note_link(tag, get, found)
 
 

@@ -9,7 +9,7 @@ from .found import HEADINGS, LEADING, SEPARATE, SILENT, Budget, Found, address_o
 _DEPTH_OF_LIBXML2 = 2_048
 NODES_AT_MOST = 500_000  # elements and attributes in a tree, each of which may take 300 bytes
 _LONG_PAGE, _LONG_TAG, _MANY_ATTRIBUTES = 64_000, 16_000, 2_000
-_READ = ("base", "meta", "title", *LEADING, *sorted(HEADINGS))
+_READ = ("base", "meta", "noframes", "title", *LEADING, *sorted(HEADINGS))
 _TITLES_AT_MOST = 50  # looked at for one that belongs to no drawing
 
 
@@ -90,6 +90,8 @@ def _gather(root: Any, budget: Budget, has_nofollow: bool) -> Found:
             titles += 1
             if found.title is None and titles <= _TITLES_AT_MOST and next(element.iterancestors("svg"), None) is None:
                 found.title = "".join(element.itertext())
+        elif tag == "noframes":
+            found.unframed.append(_words(element, budget))
         elif tag == "base":
             if found.base is None:
                 found.base = element.get("href")
