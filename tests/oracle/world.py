@@ -90,15 +90,13 @@ def _node(rnd: random.Random, base: str, paths: list[str], redirects: float) -> 
 
 
 def _written(rnd: random.Random, base: str, path: str) -> str:
-    """One of the ways an author may write the same address."""
+    """One of the ways an author may write the same address; now and then one that is not: `sid=3` names a page."""
     joint = "&" if "?" in path else "?"
-    ways = [path, path, path, base + path, path + "#part", f"{path}{joint}PHPSESSID={rnd.getrandbits(104):026x}"]
-    ways += [
-        "HTTP" + base[4:] + path,
-        "/q/.." + path,
-        f"{path}{joint}sid={rnd.randint(1, 3)}#x",
-        f"/(S(lit3py55t21z5v55vlm25s5{rnd.randint(1, 5)})){path}",
-    ]
+    number = rnd.randint(1, 9)
+    other = f"{path}{joint}sid={number % 3}#x" if number == 9 else path
+    ways = [other, path, path, base + path, path + "#part"]
+    ways += [f"{path}{joint}PHPSESSID={number}e4f60a7b35f2d8a9b0c1e4f60", "HTTP" + base[4:] + path, "/q/.." + path]
+    ways += [f"/(S(lit3py55t21z5v55vlm25s5{number % 6})){path}"]
     if rnd.random() < 0.03:
         return base.replace("127.0.0.1", "localhost") + path
     return rnd.choice(ways)
