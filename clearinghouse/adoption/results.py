@@ -190,7 +190,8 @@ def _metas_of(alias: str, page_ids: list[int]) -> list[published.PublishedMeta]:
     table = _table_of(alias, "crawl_page_meta")
     if table is None:
         return []
-    columns, kinds = standing.column_names(connection, table), RESULTS["crawl_page_meta"]
+    kinds = RESULTS["crawl_page_meta"]
+    columns = {name: name for name in kinds} | standing.column_names(connection, table)
     alive = f" AND coalesce({columns['deleted_fl']}, 0) = 0" if "deleted_fl" in columns else ""
     places = ", ".join(["%s"] * len(page_ids))
     listed = ", ".join(old_rows.selected(connection, columns[name], kind) for name, kind in kinds.items())

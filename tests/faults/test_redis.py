@@ -1,5 +1,6 @@
 """Redis full, slow, locked, a copy of another, or full of rubbish; nobody to work (A4, B4, B5, B10, B11, B13)."""
 
+import random
 import signal
 import sqlite3
 import subprocess
@@ -293,18 +294,19 @@ def test_entries_of_a_wrong_type_are_removed_by_who_meets_them_and_no_others(
 
 
 def test_a_worker_waits_for_a_redis_that_reads_its_data(house: House, tmp_path: Path) -> None:  # noqa: F811
-    """LOADING, by a server of others: 200 entries, each of which takes it 60 ms."""
+    """LOADING, by a server of others: 200 entries, each of which takes it 0.3 s until somebody has said so."""
     path = tmp_path / "redis.sock"
     words = ["--port", "0", "--unixsocket", str(path), "--dir", str(tmp_path), "--save", "3600 1"]
     words += ["--loading-process-events-interval-bytes", "1024"]
     with server_of_others(words) as first:
         for number in range(200):
-            first.set(f"entry{number}", "x" * 100)
+            first.set(f"entry{number}", random.randbytes(2000))  # it listens once in 1,024 bytes
         first.save()
     house.env["CLEARINGHOUSE_REDIS_URL"] = f"unix://{path}"
-    with server_of_others([*words, "--key-load-delay", "60000"], ready=False) as second:
+    with server_of_others([*words, "--key-load-delay", "300000"], ready=False) as second:
         worker = house.start_worker("crawl")
-        until(lambda: "Redis reads its data; the worker waits" in house.log, f"it says so: {house.log}", 30)
+        until(lambda: "Redis reads its data; the worker waits" in house.log, f"it says so: {house.log}", 50)
+        second.config_set("key-load-delay", 0)
         until(lambda: loaded(second) and second.exists("rq:workers"), f"it goes on: {house.log}", 40)
         assert worker.poll() is None and second.scard("rq:workers") == 1
 

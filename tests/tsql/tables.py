@@ -70,6 +70,7 @@ def adoption() -> list[str]:
     answer[:] = [("name_str", "nvarchar", 20, "YES", None, none)]
     dialect.widen(server, "doc", [_Wide()])
     dialect.required(server, "doc")
+    dialect.all_columns(server)
     answer[:] = [(none,)]
     dialect.give_ids(server, "doc", "doc_id")
     dialect.start_ids_above(server, "doc", "doc_id", 5)

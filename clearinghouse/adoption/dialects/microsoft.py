@@ -118,11 +118,11 @@ def as_bytes(column: str) -> str:
 
 
 def all_columns(connection: Any) -> list[tuple[Any, ...]]:
-    """(table, column, type, whether it must be given) of everything in the schema of this user."""
+    """(table, column, type, whether it must be given) of everything in the database."""
     return rows(
         connection,
         "SELECT TABLE_NAME, COLUMN_NAME, DATA_TYPE, CASE WHEN IS_NULLABLE = 'NO' AND COLUMN_DEFAULT IS NULL"
-        " THEN 1 ELSE 0 END FROM INFORMATION_SCHEMA.COLUMNS WHERE TABLE_SCHEMA = SCHEMA_NAME()",
+        " THEN 1 ELSE 0 END FROM INFORMATION_SCHEMA.COLUMNS",
     )
 
 
