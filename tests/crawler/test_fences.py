@@ -23,6 +23,7 @@ from tests.crawler.conftest import crawl, make_document
 from tests.sites.graph import Page, Site, serve
 
 pytestmark = pytest.mark.django_db(databases=["default", "webcrawl"])
+ORDER = "UPDATE run SET control"  # a person's, which is given beside the instance, in a transaction of its own
 FENCE = "UPDATE instance SET beat"
 FAREWELL = "UPDATE instance SET alive"  # of the instance itself, or of one that is buried: a fence for all others
 PACE = {"host", "host_service"}  # slots of sites are nobody's results
@@ -54,7 +55,8 @@ class Book:
     @property
     def unfenced(self) -> list[list[str]]:
         writing = [one for one in self.transactions if set(map(written, one)) - PACE - {""}]
-        return [one[:3] for one in writing if not one[0].startswith((FENCE, FAREWELL))]
+        of_people = [one for one in writing if any(words.startswith(ORDER) for words in one)]
+        return [one[:3] for one in writing if one not in of_people and not one[0].startswith((FENCE, FAREWELL))]
 
     @property
     def results_alone(self) -> list[str]:
