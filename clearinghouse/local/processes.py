@@ -29,7 +29,7 @@ from clearinghouse.process_state import StoppedFor
 from clearinghouse.workers import die_with_parent
 
 LAST = "redis"
-NEEDED = "web"
+NEEDED = ("front", "web")  # without which nobody sees a page
 KILL_AFTER_SECONDS = 7.0
 LOOK_SECONDS = 1.0  # how often it is looked whether one is stopped
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 30.0  # seconds before a process that ended is started again
@@ -120,7 +120,7 @@ class House(Manager):
             ends = self._ends.setdefault(name, Ends())
             if (code := process.get("returncode")) is not None:
                 pause = ends.note(code)
-                if name == NEEDED and ends.number >= MOST_ENDS:
+                if name in NEEDED and ends.number >= MOST_ENDS:
                     self._tell(f"{name} stopped (rc={code}) {MOST_ENDS} times in a row: stopping everything")
                     self.terminate()
                     return

@@ -63,3 +63,16 @@ def test_t38_no_site_is_told_where_we_came_from() -> None:
         for one in site.log:
             assert not {"referer", "cookie", "authorization"} & {name.lower() for name in one.headers}
         assert len(site.log) == 2
+
+
+def test_t37_no_account_opens_without_a_password_of_ours(client: Client, db: Any) -> None:
+    user = get_user_model().objects.create_user("from-elsewhere", is_superuser=True)
+    assert not user.has_usable_password()
+    for password in ("", "!", user.password, "*)(uid=*"):
+        entered = {"username": "from-elsewhere", "password": password}
+        assert client.post("/sign-in/", entered).status_code in (422, 429)
+    assert (
+        client.get("/documents/", REMOTE_USER="from-elsewhere", headers={"Remote-User": "from-elsewhere"}).status_code
+        == 302
+    )
+    assert "_auth_user_id" not in client.session
