@@ -8,7 +8,8 @@ import io
 from collections.abc import Callable, Iterable
 from typing import Any
 
-MOST_BYTES = 8_000_000  # as clearinghouse.access.middleware says of every request
+from clearinghouse import body_limits
+
 _PIECE = 65_536
 Application = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
 
@@ -22,20 +23,20 @@ class WholeBodies:
             return self._application(environ, start)
         if not environ.get("wsgi.input_terminated"):  # nobody knows where it ends
             return _refused(start, "411 Length Required", "Send this with its length (Content-Length).")
-        body = _read(environ["wsgi.input"])
+        most = body_limits.most_bytes(environ.get("PATH_INFO", ""))
+        body = _read(environ["wsgi.input"], most)
         if body is None:
-            text = f"This is more than {MOST_BYTES // 1_000_000} MB. Send less at once."
-            return _refused(start, "413 Content Too Large", text)
+            return _refused(start, "413 Content Too Large", body_limits.sentence(most))
         length = {"CONTENT_LENGTH": str(len(body)), "wsgi.input": io.BytesIO(body)}
         environ = {name: value for name, value in environ.items() if name != "HTTP_TRANSFER_ENCODING"}
         return self._application(environ | length, start)
 
 
-def _read(stream: Any) -> bytes | None:
+def _read(stream: Any, most: int) -> bytes | None:
     """All of it; None when it is too much."""
     found = io.BytesIO()
     while piece := stream.read(_PIECE):
-        if found.tell() + len(piece) > MOST_BYTES:
+        if found.tell() + len(piece) > most:
             return None
         found.write(piece)
     return found.getvalue()

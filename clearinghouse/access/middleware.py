@@ -16,6 +16,7 @@ from django.urls import reverse
 from django.utils.cache import patch_vary_headers
 from django.utils.http import urlencode
 
+from clearinghouse import body_limits
 from clearinghouse.logs import begin_about
 from clearinghouse.records import acting_as
 
@@ -40,11 +41,7 @@ OPEN_PATHS = {"/sign-in/", "/healthz", "/readyz", "/metrics", "/opensearch.xml"}
 OPEN_PREFIXES = ("/search/", "/help/")
 API_PREFIX = "/api/v1/"
 _NUMBER = re.compile(r"[\w-]{8,64}", re.ASCII)
-MOST_BYTES = 8_000_000  # of a request: a file of 2 MB and its form; nobody else sends that much
 POLLS = {"live-poll", "log-poll", "moving"}  # the ids of what asks again and again by itself
-# A CSV of 100,000 crawl points; who is not signed in is sent away before any of it is read.
-MOST_OF_AN_IMPORT = 21_000_000
-_IMPORTS = re.compile(r"(/api/v1)?/documents/[0-9]+/crawl-points/import/")
 _STOP_POLLING = 286  # htmx: show this answer and ask no more
 
 
@@ -92,6 +89,8 @@ class WithoutNul:
 
     def process_view(self, request: HttpRequest, *_: Any) -> None:
         """Here whoever must be signed in is, so that nobody else's form is read."""
+        if request.path_info.startswith(API_PREFIX):  # there it is JSON or a table, and read where it is meant
+            return
         sent = request.POST
         if any("\0" in value for _, values in sent.lists() for value in values):
             sent = sent.copy()
@@ -108,10 +107,10 @@ class BodyLimit:
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         length = request.META.get("CONTENT_LENGTH") or "0"
-        most = MOST_OF_AN_IMPORT if _IMPORTS.fullmatch(request.path_info) else MOST_BYTES
+        most = body_limits.most_bytes(request.path_info)
         if length.isdigit() and int(length) <= most:
             return self.get_response(request)
-        text = f"This is more than {most // 1_000_000} MB. Send less at once."
+        text = body_limits.sentence(most)
         return HttpResponse(text, status=413, content_type="text/plain", headers={"Cache-Control": "no-store"})
 
 

@@ -10,22 +10,23 @@ from dataclasses import dataclass, field
 
 import h11
 
+from clearinghouse import body_limits
+
 from .addresses import GROUPS, group_of, socket_of
 from .body import PIECE, Body
 from .exchange import Exchange, Headers, NoAnswer, Visitor, passed_on
 from .turns import Key, Turns
 
 MOST_CONNECTIONS = 1_000  # beyond: who has kept us waiting for the longest goes
-MOST_BYTES = 8_000_000  # of a request, as clearinghouse.access.middleware says
 MOST_BYTES_OF_ALL = 200_000_000  # of requests that are not whole yet
 HEAD_SECONDS, BODY_SECONDS = 20.0, 60.0
 TURN_SECONDS = 30.0
+THROWN_AWAY_SECONDS = 10.0
 UNREAD = 128 * 1024  # bytes of answers that the kernel keeps for a slow reader
 READING_SECONDS = 60.0  # for the next 64 KB of an answer
 _SESSION = re.compile(rb"(?:^|;\s*)sessionid=([^;\s]+)")
 _SENTENCES = {
     400: "This request cannot be read.",
-    413: f"This is more than {MOST_BYTES // 1_000_000} MB. Send less at once.",
     503: "There is too much to do just now, or we are starting. Try again in a few seconds.",
     504: "The answer took too long.",
 }
@@ -34,9 +35,9 @@ _SENTENCES = {
 class Refused(Exception):
     """A request that is not passed on."""
 
-    def __init__(self, status: int) -> None:
+    def __init__(self, status: int, sentence: str = "") -> None:
         super().__init__(status)
-        self.status = status
+        self.status, self.sentence = status, sentence or _SENTENCES[status]
 
 
 @dataclass(eq=False)
@@ -111,9 +112,9 @@ class Front:
             visit.since = 0.0
             await self._answered(visit, request, body)
         except h11.RemoteProtocolError:
-            await self._refuse(visit, 400)
+            await self._refuse(visit, Refused(400))
         except Refused as refusal:
-            await self._refuse(visit, refusal.status)
+            await self._refuse(visit, refusal)
         finally:
             body.close()
         return visit.talk.our_state is h11.DONE and visit.talk.their_state is h11.DONE
@@ -134,8 +135,9 @@ class Front:
 
     async def _read_body(self, visit: Visit, request: h11.Request, body: Body) -> None:
         length = dict(request.headers).get(b"content-length", b"0")
-        if not length.isdigit() or int(length[:18]) > MOST_BYTES:
-            raise Refused(413)
+        most = body_limits.most_bytes(request.target.partition(b"?")[0].decode("latin-1"))
+        if not length.isdigit() or int(length[:18]) > most:
+            raise Refused(413, body_limits.sentence(most))
         until, counted = time.monotonic() + BODY_SECONDS, 0
         try:
             while True:
@@ -144,8 +146,8 @@ class Front:
                     return
                 counted += len(event.data)
                 self._bytes += len(event.data)
-                if counted > MOST_BYTES:
-                    raise Refused(413)
+                if counted > most:
+                    raise Refused(413, body_limits.sentence(most))
                 if self._bytes > MOST_BYTES_OF_ALL:
                     raise Refused(503)
                 body.add(event.data)
@@ -190,16 +192,25 @@ class Front:
         visit.writer.write(visit.talk.send(event) or b"")
         await asyncio.wait_for(visit.writer.drain(), READING_SECONDS)
 
-    async def _refuse(self, visit: Visit, status: int) -> None:
+    async def _refuse(self, visit: Visit, refusal: Refused) -> None:
         if visit.talk.our_state not in (h11.IDLE, h11.SEND_RESPONSE):
             raise NoAnswer
-        text = f"{_SENTENCES[status]}\n".encode()
+        text = f"{refusal.sentence}\n".encode()
         headers: Headers = [
             (b"content-type", b"text/plain; charset=utf-8"), (b"content-length", str(len(text)).encode()),
             (b"cache-control", b"no-store"), (b"connection", b"close"),
         ]  # fmt: skip
-        if status == 503:
+        if refusal.status == 503:
             headers.append((b"retry-after", b"5"))
-        await self._write(visit, h11.Response(status_code=status, headers=headers))
+        await self._write(visit, h11.Response(status_code=refusal.status, headers=headers))
         await self._write(visit, h11.Data(data=text))
         await self._write(visit, h11.EndOfMessage())
+        if refusal.status == 413:
+            await self._throw_away(visit)
+
+    async def _throw_away(self, visit: Visit) -> None:
+        """What is still being sent, for a while: who is cut off in the middle of it never sees the sentence."""
+        with suppress(TimeoutError, OSError):
+            async with asyncio.timeout(THROWN_AWAY_SECONDS):
+                while await visit.reader.read(PIECE):
+                    pass

@@ -274,3 +274,11 @@ def test_who_never_pauses_has_one_request_at_work(monkeypatch: pytest.MonkeyPatc
         return found
 
     assert asyncio.run(rounds()) == [2, 1, 2]
+
+
+def test_only_an_import_may_be_long(house: House) -> None:
+    long = b"x" * 9_000_000
+    for path, length in (("/documents/1/crawl-points/import/?a=b", len(long)), ("/documents/1/edit/", 0)):
+        answer = house.ask(path, "POST", long)
+        assert answer.status == (200 if length else 413)
+    assert [len(one.body) for one in house.staff.seen] == [len(long)]

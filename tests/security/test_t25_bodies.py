@@ -9,9 +9,9 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
-from clearinghouse.access.middleware import MOST_BYTES, MOST_OF_AN_IMPORT
 from clearinghouse.addresses import Address
 from clearinghouse.addresses.parse import parse
+from clearinghouse.body_limits import MOST_BYTES, MOST_OF_AN_IMPORT
 from crawler.fetch import forms
 from crawler.fetch.point_key import FORM, PointKey, SignInForm
 from crawler.preview.detect import detect
