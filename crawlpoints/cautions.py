@@ -11,8 +11,9 @@ from clearinghouse.addresses import Address
 from clearinghouse.addresses.networks import port_allowed
 from clearinghouse.addresses.parse import parse
 
-from .checks import Neighbour, comparable_root, suggested_root
+from .checks import suggested_root
 from .models import AuthType, CrawlPoint
+from .points_by_address import Neighbour, comparable_root
 
 DEEP = 5
 USUAL_MAXIMUM = 500

@@ -4,17 +4,17 @@ Does not: touch a database or a network. Called by: crawlpoints.services, and th
 """
 
 import re
-from bisect import bisect_left
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from clearinghouse.addresses import MAX_LENGTH, Address, Refusal
 from clearinghouse.addresses.parse import has_userinfo, parse
 from clearinghouse.addresses.patterns import WEIGHT_AT_MOST, can_match, compile_exclude, weight
-from clearinghouse.addresses.roots import begins_with, canonical_root, folder_of
+from clearinghouse.addresses.roots import begins_with, folder_of
 
 from .models import AuthType
+from .points_by_address import Neighbour, PointsByAddress, comparable_root
 from .typed_urls import network_message, refused, suggested_url, url_message
 
 MAX_DEPTH = 999
@@ -53,16 +53,6 @@ class Invalid(Exception):
     @staticmethod
     def sentences(errors: dict[str, list[str]]) -> list[str]:
         return [message for messages in errors.values() for message in messages]
-
-
-@dataclass(frozen=True, slots=True)
-class Neighbour:
-    """Another live crawl point of the same document."""
-
-    id: int
-    url: str
-    root: str
-    active: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,33 +116,6 @@ def check_preview(entries: Mapping[str, Any]) -> None:
         found.add("excludes", TOO_HEAVY)
     if found.errors:
         raise Invalid(found.errors, found.fixes)
-
-
-class PointsByAddress:
-    """Crawl points in the order of their addresses: which of them a pattern excludes costs no look at each of them,
-    but for patterns that begin with a star and regular expressions."""
-
-    def __init__(self, points: Iterable[Neighbour]) -> None:
-        active = [point for point in points if point.active]
-        self._urls = sorted((suggested_url(point.url), point.url) for point in active)
-        self._roots = sorted((comparable_root(point.root), point.url) for point in active)
-
-    def first_excluded(self, line: str) -> str:
-        """The URL of the first crawl point that nothing would be crawled from; empty: there is none."""
-        compiled = compile_exclude(line)
-        if isinstance(compiled, Refusal):
-            return ""
-        if compiled.kind in ("exact", "begins with"):
-            start = compiled.text
-            found = _first_from(self._urls, start, compiled.matches)
-            return found or (_first_from(self._roots, start, compiled.matches) if compiled.kind != "exact" else "")
-        return next((url for href, url in self._urls if compiled.matches(href)), "")
-
-
-def _first_from(rows: Sequence[tuple[str, str]], start: str, matches: Callable[[str], bool]) -> str:
-    """Of rows in order: what begins with a text stands behind it."""
-    at = bisect_left(rows, (start, ""))
-    return rows[at][1] if at < len(rows) and matches(rows[at][0]) else ""
 
 
 def check_exclude(pattern: str, points: Sequence[Neighbour] | PointsByAddress, existing: Collection[str] = ()) -> str:
@@ -236,14 +199,6 @@ def reaches(href: str, root: str, either_scheme: bool) -> bool:
     scheme, colon, rest = href.partition(":")
     other = ("http" if scheme == "https" else "https") + colon + rest
     return either_scheme and begins_with(other, root)
-
-
-def comparable_root(text: str) -> str:
-    """The root string as it is compared; adopted rows may hold text that is no address."""
-    try:
-        return canonical_root(text)
-    except ValueError:
-        return text
 
 
 def _check_twin(clean: dict[str, Any], around: Around, found: _Findings) -> None:

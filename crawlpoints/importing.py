@@ -14,10 +14,11 @@ from clearinghouse.records import StaleRecord
 
 from . import checks, import_rows, services
 from .bulk import Changed
-from .checks import Invalid, PointsByAddress
+from .checks import Invalid
 from .csv_lines import AT_ONCE, Unreadable, read
 from .judging import ADD, CHANGE, ERROR, UNCHANGED, VALUES, Judge, Planned, shown_value, stored
 from .models import CrawlPoint
+from .points_by_address import PointsByAddress
 from .queries import neighbours_of, patterns_of
 
 __all__ = ["ADD", "CHANGE", "ERROR", "EXCLUDE_COLUMNS", "POINT_COLUMNS", "UNCHANGED", "Plan", "Planned", "shown_value"]

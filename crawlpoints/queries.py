@@ -12,8 +12,8 @@ from django.views.decorators.debug import sensitive_variables
 from clearinghouse.library.models import Document
 from clearinghouse.secrets.vault import binding_of, unseal
 
-from .checks import Neighbour
 from .models import CrawlPoint, CrawlPointLink, ExcludeUrl, Import, ImportLine
+from .points_by_address import Neighbour
 
 
 def points_of(document: Document) -> QuerySet[CrawlPoint]:

@@ -23,8 +23,8 @@ from crawler.findings import links as findings
 from crawler.queries.plans import next_start_of
 
 from ..cautions import cautions_for
-from ..checks import Neighbour
 from ..models import CrawlPoint
+from ..points_by_address import Neighbour
 from ..queries import deleted_points_of, excludes_of, points_of
 from ..templatetags.ways import list_url, remember_panel
 from . import facts, undo

@@ -206,7 +206,7 @@ def test_a_fault_that_is_no_documents_ends_the_process(monkeypatch: pytest.Monke
     initialize(run)
     one = Crawl(run)
 
-    def broken(_: int) -> None:
+    def broken(*_: object) -> None:
         raise ZeroDivisionError("of ours")
 
     monkeypatch.setattr(instance, "orders", broken)

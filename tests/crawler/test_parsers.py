@@ -125,11 +125,11 @@ def test_a_stopped_reader_of_documents_costs_no_text(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(documents, "SECONDS", 2.0)
     rtf = b"{\\rtf1 hello world}"
     page = Extracted(types.RTF, "rtf")
-    assert documents.read_document(rtf, page).text == "hello world"
+    assert documents.read_document(rtf, "http://a.org/", page).text == "hello world"
     child = documents._child
     assert child is not None
     os.kill(child._process.pid, signal.SIGSTOP)
-    again = documents.read_document(rtf, Extracted(types.RTF, "rtf"))
+    again = documents.read_document(rtf, "http://a.org/", Extracted(types.RTF, "rtf"))
     assert again.text == "hello world" and "no_text" not in again.flags
     documents.close()
 

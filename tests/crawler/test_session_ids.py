@@ -13,6 +13,7 @@ from crawler.models import LedgerEntry, PageVersion, Run
 from crawler.policy.identity import own_form
 from crawler.preview.line import Line
 from crawler.preview.visit import Visitor
+from crawler.rules_in_time import Deadline
 from crawler.values import Credentials, Fetched, Request
 from tests.crawler.conftest import crawl, make_document
 from tests.sites.graph import Page, serve
@@ -73,7 +74,7 @@ def test_a_site_that_redirects_each_page_to_itself_with_a_session_is_crawled(led
         assert ledger(run) == {"/": "crawled", "/b.aspx": "crawled", "/c/": "http_4xx"}
         assert ledger(crawl(document))["/b.aspx"] == "unchanged"
         line = Line(until=1e12)
-        seen = Visitor(snapshot_of(document), {}, line).visit(site.url("/"))
+        seen = Visitor(snapshot_of(document), {}, line, Deadline(10).look).visit(site.url("/"))
         line.close()
     assert faults(run) == [] and {version.text for version in PageVersion.objects.all()} >= {"second h"}
     assert seen.good and len(seen.hops) == 1

@@ -32,6 +32,7 @@ class Front:
     def __init__(self, folder: Path, var: Path, web: int, backup: int) -> None:
         self.plain, self.tls, self.mark = ports.any_free(), ports.any_free(), var / MARK
         folder.mkdir()
+        folder.chmod(0o755)  # its workers are nobody
         certificates.make(folder)
         example = (BASE / "deploy" / "nginx.conf").read_text()
         places = [

@@ -112,7 +112,7 @@ def test_a_file_from_excel_is_read(browser: Client, db: Any) -> None:
 
 @pytest.mark.parametrize("text", ["", "nonsense\n1", "title\n\x00"])
 def test_an_unreadable_import_says_why(browser: Client, db: Any, text: str) -> None:
-    response = browser.post("/documents/import/", {"text": text})
+    response = browser.post("/documents/import/", {"file": SimpleUploadedFile("d.csv", text.encode())})
     assert response.status_code == 422
     assert "There is a problem" in response.content.decode()
 

@@ -12,7 +12,8 @@ from clearinghouse.published import copies, types
     [
         ("<p>é".encode(), "; charset=utf-8"),
         ("<p>é".encode("latin-1"), ""),
-        ("<meta charset=iso-2022-jp><p>日本".encode("iso2022-jp"), ""),
+        ("<meta charset=windows-1252><p>é".encode("latin-1"), "; charset=windows-1252"),
+        ("<meta charset=iso-2022-jp><p>日本".encode("iso2022-jp"), "; charset=iso-2022-jp"),
         ("<p>日本".encode("utf-16-le"), ""),
     ],
 )
