@@ -73,9 +73,20 @@ def _change(alias: str, names: tuple[str, ...], rows: list[tuple[Any, ...]]) -> 
         f"UPDATE {quote(CrawlPoint._meta.db_table)} SET {sets}, {quote('dirty_fl')} = 1 "  # noqa: S608
         f"WHERE {quote('crawl_point_id')} = %s AND COALESCE({quote('ts')}, 0) = %s"
     )
-    with connections[alias].cursor() as cursor:
-        cursor.executemany(sql, rows)
-        return int(cursor.rowcount)
+    return _counted(connections[alias], sql, rows)
+
+
+def _counted(connection: Any, sql: str, rows: list[tuple[Any, ...]]) -> int:
+    """How many rows all of these changed together; the driver of SQL Server counts one statement only."""
+    with connection.cursor() as cursor:
+        if connection.vendor != "microsoft":
+            cursor.executemany(sql, rows)
+            return int(cursor.rowcount)
+        changed = 0
+        for row in rows:
+            cursor.execute(sql, row)
+            changed += cursor.rowcount
+        return changed
 
 
 def record_added(document: Document, lines: Sequence[tuple[CrawlPoint, dict[str, str]]]) -> None:

@@ -9,7 +9,7 @@ A migration that creates a table which is already there was either never run on 
 killed before it was recorded. Its other operations run; the standing tables are completed to its end state.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from django.db import migrations, router
@@ -47,9 +47,8 @@ class AdoptingExecutor(MigrationExecutor):
     def _concerns_us(self, migration: Any) -> bool:
         """Whether an operation of it may do something on this database."""
         return any(
-            isinstance(operation, migrations.SeparateDatabaseAndState)
-            or router.allow_migrate(self.connection.alias, migration.app_label, **_hints_of(operation))
-            for operation in migration.operations
+            router.allow_migrate(self.connection.alias, migration.app_label, **_hints_of(operation))
+            for operation in _in_the_database(migration.operations)
         )
 
     def apply_migration(self, state: Any, migration: Any, fake: bool = False, fake_initial: bool = False) -> Any:
@@ -102,6 +101,15 @@ def _table_of(migration: Any, operation: Any) -> str:
 def _model_of(operation: Any) -> str:
     """The model an operation is about, lower case; "" for an operation that is about none."""
     return getattr(operation, "model_name_lower", getattr(operation, "name_lower", ""))
+
+
+def _in_the_database(operations: Iterable[Any]) -> Iterator[Any]:
+    """Those that do something there: of one that tells database and state apart, what it does in the database."""
+    for operation in operations:
+        if isinstance(operation, migrations.SeparateDatabaseAndState):
+            yield from _in_the_database(operation.database_operations)
+        else:
+            yield operation
 
 
 def _hints_of(operation: Any) -> dict[str, Any]:

@@ -146,5 +146,5 @@ def forget_noughts(found: Examined) -> None:
     """Dates of noughts in tables that are kept become empty: no driver of ours reads them, and they say nothing."""
     for table, column in found.noughts:
         name = standing.quoted(found.connection, standing.column_names(found.connection, table)[column])
-        home, begins = standing.quoted(found.connection, table), f"substr(CAST({name} AS text), 1, 10)"
-        standing.run(found.connection, f"UPDATE {home} SET {name} = NULL WHERE {begins} = '0000-00-00'")  # noqa: S608
+        home, text = standing.quoted(found.connection, table), f"LTRIM(CAST({name} AS varchar(40)))"
+        standing.run(found.connection, f"UPDATE {home} SET {name} = NULL WHERE {text} LIKE '0000-00-00%'")  # noqa: S608

@@ -96,15 +96,19 @@ class Bench:
         return Databases(self._sqlite.copy(self.folder / f"house{self.number}"))
 
     def on_postgres(self, server: Server) -> Databases:
-        """Prepared once in a cluster; each crawl gets copies, which PostgreSQL makes from templates."""
+        """Prepared once in a cluster; each crawl gets copies, which PostgreSQL makes from templates.
+
+        A cluster serves all tests of a process: the databases of a bench have its name.
+        """
+        mine = self.folder.name
         if str(server.folder) not in self._postgres:
             self._postgres[str(server.folder)] = "prepared"
-            urls = {f"CLEARINGHOUSE_{key}": server.url(f"prepared_{name}") for key, name in NAMES.items()}
+            urls = {f"CLEARINGHOUSE_{key}": server.url(f"{mine}_{name}") for key, name in NAMES.items()}
             site.make(House(self.folder / "postgres", urls), self._documents())
         self.number += 1
-        names = {key: f"{name}{self.number}" for key, name in NAMES.items()}
-        for key, name in NAMES.items():
-            server.execute(f"CREATE DATABASE {names[key]} TEMPLATE prepared_{name}", database="postgres")
+        names = {key: f"{mine}_{name}{self.number}" for key, name in NAMES.items()}
+        for key, name in names.items():
+            server.url(name, like=f"{mine}_{NAMES[key]}")
         urls = {f"CLEARINGHOUSE_{key}": server.address(name) for key, name in names.items()}
         return Databases(House(self.folder / "postgres", urls), server, names)
 

@@ -80,7 +80,8 @@ with connections["default"].cursor() as cursor:
         "CREATE FUNCTION no_room() RETURNS trigger LANGUAGE plpgsql AS $$"
         " BEGIN RAISE EXCEPTION 'could not extend file' USING ERRCODE = 'disk_full'; END $$"
     )
-    for table in ("clearinghouse_document_note", "clearinghouse_api_key", "django_session", "clearinghouse_audit"):
+    for name in ("document_note", "api_key", "session", "audit"):
+        table = f"clearinghouse_{{name}}"
         cursor.execute(f"CREATE TRIGGER room BEFORE INSERT OR UPDATE OR DELETE ON {{table}} EXECUTE FUNCTION no_room()")
 notes = f"/documents/{{document.pk}}/notes/"
 sent = browser.post(notes, {{"text": {full_pages.NOTE!r}}}, headers={{"Host": "localhost"}})

@@ -58,7 +58,7 @@ def adoption() -> list[str]:
     """What an adoption asks of a library that stands already, and what it changes there."""
     from django.db import connections
 
-    from clearinghouse.adoption import results, standing, views
+    from clearinghouse.adoption import odd_rows, results, standing, views
     from clearinghouse.adoption.dialects import microsoft as dialect
 
     server, asked = _asked()
@@ -75,6 +75,9 @@ def adoption() -> list[str]:
     dialect.give_ids(server, "doc", "doc_id")
     dialect.start_ids_above(server, "doc", "doc_id", 5)
     standing.count(server, "doc")
+    examined = odd_rows.Examined(server)
+    examined.noughts.append(("doc", "deleted_fl"))
+    odd_rows.forget_noughts(examined)
     connections["default"] = server
     results._highest("default", "doc", "doc_id")
     answer[:] = []
@@ -89,11 +92,13 @@ def rare() -> list[str]:
 
     from crawler.doctor import databases
     from crawler.pruning import bodies
+    from crawlpoints import import_rows
 
     server, asked = _asked()
     connections["default"] = connections["webcrawl"] = server
     databases._not_writable("default")
     bodies._alone()
+    import_rows._counted(server, "UPDATE doc SET ts = %s WHERE doc_id = %s", [(2, 1), (2, 3)])
     return asked.sent
 
 

@@ -24,6 +24,7 @@ CHOSEN = (
     "tests/crawler/test_ways.py::test_depth_and_hop_in_the_ledger_are_the_smallest_of_the_whole_run",
     "tests/crawler/test_what_sites_say.py::test_an_unchanged_page_that_got_new_validators_is_asked_for_with_these",
     "tests/crawler/screens/test_tabs.py",
+    "tests/crawlpoints/test_long_import.py::test_what_a_colleague_changed_meanwhile_is_read_once_more_and_shown_again",
     "tests/health/test_prune.py::test_of_a_page_that_changed_each_time_only_what_is_needed_stays",
     "tests/index/test_commands.py::test_the_export_is_the_file_written_by_hand",
     "tests/propagation/test_faults.py::test_a_row_that_a_target_drops_stops_the_switch_and_is_named",

@@ -14,9 +14,10 @@ _LOOKED_FOR = "what a person typed is looked for, without its case everywhere"
 _EMPTY = "only whether there is any"
 COMPARED = {
     _OURS: """
-        clearinghouse_audit.action clearinghouse_audit.kind clearinghouse_option.name clearinghouse_person.role
-        clearinghouse_saved_view.screen crawl_request.state diagnosis.advice doc_status.name_str excursion.control
-        excursion.part excursion.state fault.process field_type.name_str finding.rule finding.state
+        clearinghouse_audit.action clearinghouse_audit.kind clearinghouse_import.state clearinghouse_option.name
+        clearinghouse_person.role clearinghouse_saved_view.screen crawl_request.state diagnosis.advice
+        doc_status.name_str excursion.control excursion.part excursion.state fault.process field_type.name_str
+        finding.rule finding.state
         instance.kind ledger.outcome ledger.reason notice.key notice_delivery.mail notice_mark.name notice_wish.event
         page_version.flags propagation.state propagation_step.name propagation_step.state propagation_step.target
         public_switch.serving run.control run.origin run.state run_event.kind search_rule.kind task_claim.task
@@ -30,7 +31,7 @@ COMPARED = {
     "words in small letters, without blanks at the end": "search_use.query",
     _NAMES: """
         auth_user.username auth_user.email clearinghouse_audit.actor clearinghouse_project.name
-        clearinghouse_saved_view.name published_document.project run.label run.requested_by
+        clearinghouse_saved_view.name preview.asked_by published_document.project run.label run.requested_by
         task_claim.person""",
     _KEYED: """
         auth_user.first_name auth_user.last_name auth_user.password clearinghouse_person.rows

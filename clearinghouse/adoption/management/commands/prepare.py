@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from django.db import Error
+from django.db import Error, connections
 
 from clearinghouse import databases, env, private_files
 from clearinghouse.adoption import prepare, results
@@ -12,6 +12,7 @@ from clearinghouse.commands import Command as HouseCommand
 from clearinghouse.commands import Stop
 
 ALIASES = (databases.DEFAULT, databases.WEBCRAWL, databases.PRIMARY, databases.BACKUP)
+_LACKS_A_RIGHT = "42501"  # PostgreSQL's insufficient_privilege
 
 
 class Command(HouseCommand):
@@ -27,7 +28,7 @@ class Command(HouseCommand):
             except (Unusable, results.TwoSetsOfResults, Unreadable) as error:
                 failed.append(str(error))
             except Error as error:
-                failed.append(f"{alias}: {str(error).strip().splitlines()[0]}")
+                failed.append(f"{alias}: {_sentence(alias, error)}")
             else:
                 self._tell(done[-1])
         if failed:
@@ -41,3 +42,15 @@ class Command(HouseCommand):
         self.say(f"{one.alias:<9} {one.state}{kept}")
         for note in one.notes:
             self.say(f"          {note}")
+
+
+def _sentence(alias: str, error: BaseException) -> str:
+    """What the server said. Where PostgreSQL lacks a right, to read or to change a table: who must own what, too."""
+    cause: BaseException | None = error
+    while cause is not None and getattr(cause, "sqlstate", "") != _LACKS_A_RIGHT:
+        cause = cause.__cause__ or cause.__context__
+    said = str(cause or error).strip().splitlines()[0]
+    if cause is None:
+        return said
+    user = connections[alias].settings_dict["USER"]
+    return f"{said}; let {user} own this database and its tables, or be a member of the role that does"
