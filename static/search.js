@@ -34,10 +34,8 @@
   /** Title, cached copy or record: with the first or the middle button, or a key. */
   function tell({ target, button, currentTarget }) {
     if (button > 1 || !target.closest(".result h2 a, .result .copy")) return;
-    const form = new FormData();
-    form.set("q", currentTarget.dataset.q);
-    form.set("csrfmiddlewaretoken", JSON.parse(document.body.getAttribute("hx-headers"))["X-CSRFToken"]);
-    navigator.sendBeacon?.(currentTarget.dataset.opened, form);
+    const address = `${currentTarget.dataset.opened}?q=${encodeURIComponent(currentTarget.dataset.q)}`;
+    fetch(address, { keepalive: true }).catch(() => null); // it goes on when the page is left
   }
 
   for (const results of document.querySelectorAll("[data-opened]")) {

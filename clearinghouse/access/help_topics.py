@@ -15,8 +15,8 @@ _NAMES = {
         "document-notes",
     ),
     "crawl-points": (
-        "crawl-points", "crawl-points-import", "exclude-urls", "exclude-urls-import", "document-history",
-        "crawl-points-bulk", "points", "points-bulk",
+        "crawl-points", "crawl-points-import", "crawl-points-import-job", "exclude-urls", "exclude-urls-import",
+        "document-history", "crawl-points-bulk", "points", "points-bulk",
     ),
     "dialog": ("crawl-point-new", "crawl-point-edit", "crawl-point-look"),
     "tester": ("crawl-points-test",),

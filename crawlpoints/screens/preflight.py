@@ -28,13 +28,15 @@ from . import undo, waiting
 
 SECONDS = 3.0
 SALT = "crawlpoints.preflight"
+TRIES = 3  # of the panel, when the person or others wait for a site just then; after them there is a link
 _UNDECIDED = {"timeout", "run_limit"}
 
 
 @never_cache
 @require_safe
 def preflight(request: HttpRequest, doc_id: int, point_id: int) -> HttpResponse:
-    """A fragment for the panel, a page without JavaScript."""
+    """A fragment for the panel, a page without JavaScript. Nobody has asked for the fragment: where it finds a look
+    under way it is no error, and the panel asks again."""
     document, point = _found(request, doc_id, point_id)
     settings = settings_of(point)
     snapshot = replace(snapshot_of(document, include_inactive=True), points=(replace(settings, active=True),))
@@ -43,9 +45,17 @@ def preflight(request: HttpRequest, doc_id: int, point_id: int) -> HttpResponse:
     context = {"document": document, "point": point, "seen": seen, "cautions": cautions}
     if any(one["caution"].link for one in cautions):
         context["ask"] = who_can_grant(Action.ADMINISTER)
-    fragment = bool(getattr(request, "htmx", None))
-    template = "crawlpoints/preflight_part.html" if fragment else "crawlpoints/preflight.html"
-    return waiting.marked(render(request, template, context), seen.retry_after)
+    if not getattr(request, "htmx", None):
+        return waiting.marked(render(request, "crawlpoints/preflight.html", context), seen.retry_after)
+    tried = len(request.GET.getlist("tried"))
+    return render(request, "crawlpoints/preflight_part.html", context | {"again": _again(seen.retry_after, tried)})
+
+
+def _again(seconds: int, tried: int) -> dict[str, Any]:
+    """When the panel asks once more, and what tells it how often it has; empty when it does not."""
+    if not seconds or tried >= TRIES:
+        return {}
+    return {"seconds": seconds, "query": "&".join(["tried=1"] * (tried + 1))}
 
 
 def cautions_of(point: CrawlPoint, seen: Visit) -> list[Caution]:

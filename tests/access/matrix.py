@@ -282,7 +282,7 @@ ROWS: dict[str, tuple[Any, ...]] = {
     "search-advanced": (OPEN, SHUT),
     "search-feed": (OPEN, SHUT),
     "search-suggest": (OPEN, SHUT),
-    "search-opened": (SHUT, OPEN),
+    "search-opened": (OPEN, SHUT),
     "search-ranking": (STAFF, NO),
     "search-missing": (STAFF, NO),
     "curation": (MANAGERS, MANAGERS),

@@ -73,26 +73,30 @@ class Client:
 
 @contextmanager
 def always_crawling(var: Path, start: tuple[str, str]) -> Iterator[Callable[[], int]]:
-    """Two instances, and again two when they are done; what it gives says which run goes on."""
+    """Two instances, and again two when they are done; what it gives says which run goes on. Raises what ended the
+    crawls: at once when none ever stored a page, else at the end."""
     over, now = threading.Event(), [0]
     documents = fill(var, [start] * 2 * CRAWLS)
 
     def crawl_on() -> None:
         while not over.is_set():
             with crawling(var, [documents.pop(), documents.pop()], nice=0) as (run_id, going_on):
+                if not run_id:
+                    raise RuntimeError("the crawl ended without a page")
                 now[0] = run_id
                 while going_on() and not over.wait(0.2):
                     pass
 
-    thread = threading.Thread(target=crawl_on)
-    thread.start()
-    try:
-        while not now[0]:
-            time.sleep(0.1)
-        yield lambda: now[0]
-    finally:
-        over.set()
-        thread.join()
+    with ThreadPoolExecutor(1) as pool:
+        crawls = pool.submit(crawl_on)
+        try:
+            while not now[0] and not crawls.done():
+                time.sleep(0.1)
+            if now[0]:
+                yield lambda: now[0]
+        finally:
+            over.set()
+            crawls.result()
 
 
 def visit(client: Client, numbers: Iterator[int], last: int, run: Callable[[], int], written: list[int]) -> Answers:

@@ -128,6 +128,16 @@ def test_a_crowd_beside_two_instances_loses_nothing_and_finds_no_locked_database
     assert "nobody touched the page for two minutes" in found
 
 
+def test_crawls_that_store_nothing_end_the_crowd_at_once():
+    with crawl.folder() as work, crawl.nginx(work / "empty", work) as address:
+        crawl.house(work / "house", [])
+        with (
+            pytest.raises(RuntimeError, match="without a page"),
+            crowd.always_crawling(work / "house", crawl.start_of(address)),
+        ):
+            pass
+
+
 def test_the_first_propagation_is_compared_with_a_plain_copy_and_a_plain_index(rows, monkeypatch):
     monkeypatch.setattr(propagation.surroundings, "step_back", lambda: None)  # a process cannot become important again
     propagation.main(["--pages", "12", "--rounds", "1"])

@@ -12,6 +12,7 @@ from typing import Any
 
 from tests.access.matrix import NO, ROWS, SHUT
 from tests.access.routes import Route, routes
+from tests.flow.house import House
 
 # Django's own rooms are not ours to draw; programs read the API.
 LEFT_OUT = re.compile(r"^(?:admin|django_rq):|^api-(?!docs$|keys$)")
@@ -19,7 +20,7 @@ ROOMS = ("/settings/admin/", "/static/")
 # What answers GET with a file, a fragment of a page, or by sending on.
 NO_PAGE = re.compile(
     r"-export$|-live$|-csv$|^run-page-copy$|^search-cached$|^search-opensearch$|^search-feed$|^search-suggest$"
-    r"|^changes-feed$|^crawl-points-running$|^healthz$|^readyz$|^metrics$"
+    r"|^search-opened$|^changes-feed$|^crawl-points-running$|^healthz$|^readyz$|^metrics$"
     r"|^request-crawl$"  # for developers; opened in their test
     r"|^documents-choose$|^run-compare-choose$|^crawl-point-look$"
 )
@@ -55,7 +56,25 @@ ARGUMENTS: dict[str, Any] = {
     "note_id": 1,
     "schedule_id": 1,
     "rule_id": 0,
+    "import_id": 0,
 }
+
+IMPORT = """
+from clearinghouse.library.models import Document
+from crawlpoints import import_steps
+row = import_steps.ask(Document.objects.get(pk={doc_id}), ["url,depth_limit\\n", *{lines!r}], "administrator")
+while row.state != import_steps.State.READ:
+    import_steps.carry_out(row.pk)
+    row.refresh_from_db()
+print(row.pk)
+"""
+
+
+def read_import(house: House, doc_id: int, *lines: str) -> int:
+    """A long import of these lines that waits for a decision; whoever shares the house cancels it."""
+    done = house.run("shell", "-v", "0", "-c", IMPORT.format(doc_id=doc_id, lines=[f"{line}\n" for line in lines]))
+    assert done.returncode == 0, done.stderr
+    return int(done.stdout)
 
 
 def pages() -> list[tuple[Route, dict[str, Any]]]:

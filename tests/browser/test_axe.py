@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 
 from clearinghouse.access.views import fault
 from tests.browser.axe import SCRIPT, in_every_form, violations
-from tests.browser.screens import addresses
+from tests.browser.screens import ARGUMENTS, addresses, read_import
 from tests.browser.visitor import Visitor
 
 POINTS = "/documents/2/crawl-points/"
@@ -41,6 +41,13 @@ def added_rule(page: Page) -> int:
     return int(re.search(r'href="/settings/search/(\d+)/"', page.content()).group(1))
 
 
+def cancel_import(page: Page, import_id: int) -> None:
+    page.goto(f"/documents/{ARGUMENTS['doc_id']}/crawl-points/import/{import_id}/")
+    expect(page.locator("#import")).to_contain_text("URL must start with http:// or https://")
+    page.get_by_role("button", name="Cancel").click()
+    expect(page.get_by_role("button", name="Cancel")).to_have_count(0)
+
+
 def test_every_route_that_shows_a_page_has_an_address():
     found = addresses({})
     assert len(found) == len(set(found)) > 60
@@ -57,10 +64,12 @@ def test_axe_finds_nothing_on_any_page(visit, busy_house):
         "published_id": number_in(page, "/search/?q=quality", "/search/result/"),
         "page_id": number_in(page, "/index/word/?w=quality", "/index/page/"),
         "rule_id": added_rule(page),
+        "import_id": read_import(busy_house, ARGUMENTS["doc_id"], "https://new.example.org/a,2", "nonsense,2"),
     }
     for address in addresses(known):
         page.goto(address)
         found += in_every_form(page, address)
+    cancel_import(page, known["import_id"])
     assert not found, "\n".join(found)
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Dialog, Error, Page
 
-from tests.browser.screens import addresses
+from tests.browser.screens import addresses, read_import
 from tests.browser.visitor import Visitor
 from tests.flow.conftest import fresh_house
 from tests.flow.house import House
@@ -84,7 +84,8 @@ def test_t10_no_screen_runs_a_word_of_a_hostile_site(
     shown = house.rows("primary", "SELECT published_id, doc_crawl_page_id FROM published_version ORDER BY 1")
     with visitor(chromium, house) as (one, fired):
         one.sign_in("administrator")
-        todo = addresses(known | {"entry_id": entries[0][0], "published_id": shown[0][0], "page_id": shown[0][1]})
+        rows = {"entry_id": entries[0][0], "published_id": shown[0][0], "page_id": shown[0][1]}
+        todo = addresses(known | rows | {"import_id": read_import(house, known["doc_id"], f"<svg {MARK}>,2")})
         todo = [address.replace("q=quality", f"q={MARK}").replace("w=quality", f"w={MARK}") for address in todo]
         todo += [f"/crawls/2/pages/{entry}/?show=metas" for entry, _ in entries[::9]]
         todo += [f"/crawls/2/pages/{entries[1][0]}/?show={part}" for part in ("source", "out", "in", "versions")]

@@ -1,5 +1,6 @@
 """Fetch it now, pre-flight, Detect, Test sign-in, preview: against real sites on this machine."""
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -7,12 +8,14 @@ import pytest
 from django.urls import reverse
 
 from clearinghouse.library.models import Document
+from clearinghouse.records import acting_as
 from crawler.models import LedgerEntry, PageVersion, Preview
-from crawler.preview import dry_run
+from crawler.preview import at_once, dry_run
 from crawler.preview.detect import NOT_FOUND, detect, fields_of
 from crawler.screens.preview import tree_of
 from crawlpoints import queries, services
 from crawlpoints.models import CrawlPoint
+from crawlpoints.screens import preflight
 from tests.sites.forms import PASSWORD, USER, FormSite, serve
 from tests.sites.misbehaving import Site, page, redirect
 
@@ -131,6 +134,25 @@ def test_a_start_page_that_leads_away_can_be_repaired_with_one_press(
 def test_the_panel_asks_for_the_look_after_a_save(browser: Any, document: Document, here: CrawlPoint) -> None:
     shown = text_of(browser.get(reverse("crawl-points", args=[document.pk]) + f"?saved={here.pk}"))
     assert f'hx-get="{reverse("crawl-point-look", args=[document.pk, here.pk])}" hx-trigger="load"' in shown
+
+
+def test_the_look_after_a_save_waits_for_another_one_of_the_same_person_without_an_error(
+    browser: Any, editor: Any, document: Document, here: CrawlPoint, site: Site
+) -> None:
+    """Nobody pressed anything: it asks again by itself, so many times, and then leaves it to the person."""
+    look = reverse("crawl-point-look", args=[document.pk, here.pk])
+    address, asked = look, 0
+    with acting_as(editor.username), at_once.one_look():
+        while address:
+            shown = browser.get(address, HTTP_HX_REQUEST="true")
+            text = shown.content.decode()
+            assert shown.status_code == 200 and at_once.YOURS in text and f'<a href="{look}">' in text
+            asked += 1
+            found = re.search(r'hx-get="([^"]+)" hx-trigger="load delay:5s"', text)
+            address = found[1].replace("&amp;", "&") if found else ""
+        assert browser.get(look).status_code == 429  # this one somebody asked for
+    assert asked == 1 + preflight.TRIES and site.log == []
+    assert "it answered 200" in text_of(browser.get(f"{look}?tried=1", HTTP_HX_REQUEST="true"))
 
 
 def test_a_good_start_page_gives_no_warning(browser: Any, document: Document, here: CrawlPoint) -> None:

@@ -67,10 +67,26 @@ def test_opened_results_are_told_by_a_small_script(client, pages):
     page = client.get("/search/?q=asthma", **BROWSER).content.decode()
     assert 'data-opened="/search/opened/" data-q="asthma"' in page
     client.get("/search/?q=asthma", **BROWSER)
-    assert client.post("/search/opened/", {"q": "Asthma"}, **BROWSER).status_code == 204
-    assert client.post("/search/opened/", {}, **BROWSER).status_code == 204
+    for heads in ({"HTTP_SEC_FETCH_SITE": "same-origin"}, {"HTTP_REFERER": "http://testserver/search/?q=asthma"}):
+        assert client.get("/search/opened/", {"q": "Asthma"}, **BROWSER, **heads).status_code == 204
+        assert client.get("/search/opened/", **BROWSER, **heads).status_code == 204
+    assert not client.cookies
     services.collect()
-    assert rows() == [("asthma", 2, 0, 2, 1)]
+    assert rows() == [("asthma", 2, 0, 2, 2)]
+
+
+@pytest.mark.parametrize(
+    "heads",
+    [
+        {}, {"HTTP_REFERER": "http://elsewhere.example/"},
+        {"HTTP_SEC_FETCH_SITE": "cross-site", "HTTP_REFERER": "http://testserver/search/"},
+        {"HTTP_SEC_FETCH_SITE": "none"},
+    ],
+)  # fmt: skip
+def test_pages_of_others_count_no_opened_result(client, pages, heads):
+    assert client.get("/search/opened/", {"q": "asthma"}, **BROWSER, **heads).status_code == 204
+    assert client.post("/search/opened/", {"q": "asthma"}, **BROWSER, **heads).status_code == 405
+    assert lines() == ""
 
 
 def test_a_busy_database_is_asked_again_later_and_nothing_is_counted_twice(client, pages):

@@ -34,7 +34,7 @@ FOR_WORK = 20.0  # seconds to wait for somebody at work who can be struck
 BLOWS = (
     "worker-crawl", "crawler", "web, one of its workers", "Redis, restarted empty", "worker-propagate",
     "tick", "crawler", "web, asked to end", "worker-control", "propagation", "web", "worker-crawl, asked to end",
-    "Redis", "parser",
+    "Redis", "parser", "front", "public, one of its workers", "worker-preview", "public", "front, asked to end",
 )  # fmt: skip
 
 
@@ -135,12 +135,12 @@ class Staff:
 
     def _blow(self, blow: str) -> bool:
         name, _, how = blow.partition(", ")
-        if name.startswith("web"):
+        if name in ("front", "web", "public"):
             self._web_struck = time.monotonic()
         if name in ("crawler", "parser", "propagation"):
             return self._strike_job("worker-propagate" if name == "propagation" else "worker-crawl", name == "parser")
         if how == "one of its workers":
-            children = machine.family(self._running["web"].pid)[1:]
+            children = machine.family(self._running[name].pid)[1:]
             return bool(children) and _signal(children[0], signal.SIGKILL)
         process = self._running[name.lower()]
         self._struck.add(process.pid)

@@ -3,11 +3,12 @@
 from django.db import DatabaseError
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.utils.cache import patch_cache_control
-from django.views.decorators.http import require_POST, require_safe
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_safe
 
 from clearinghouse.search import serving, spelling
 
-from .turnstile import A_SUGGESTION, asked_to_wait, count_opened
+from .turnstile import A_SUGGESTION, asked_by_our_page, asked_to_wait, count_opened
 
 KEPT_SECONDS = 300
 _LONGEST = 100
@@ -33,10 +34,15 @@ def suggest(request: HttpRequest) -> HttpResponse:
     return answer
 
 
-@require_POST
+@never_cache
+@require_safe
 def opened(request: HttpRequest) -> HttpResponse:
-    """The browser says that a result of this query was opened. Nobody waits for it, and nothing depends on it."""
+    """The browser says that a result of this query was opened. Nobody waits for it, and nothing depends on it.
+
+    A GET like the search before it, counted in the same spool: who only searches has no cookie, so no token to POST.
+    """
     if wait := asked_to_wait(request, A_SUGGESTION):
         return wait
-    count_opened(request, request.POST.get("q", ""))
+    if asked_by_our_page(request):
+        count_opened(request, request.GET.get("q", ""))
     return HttpResponse(status=_NOTHING_MORE)

@@ -1,6 +1,7 @@
 """Owns: who is asked to wait, and whose searches are counted. Called by: the views that search."""
 
 import time
+from urllib.parse import urlsplit
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -45,3 +46,10 @@ def counts(request: HttpRequest) -> bool:
     """Not those of staff and robots, and not what a browser fetches before anybody asked for it."""
     ahead = "prefetch" in (request.headers.get("Sec-Purpose", "") + request.headers.get("Purpose", ""))
     return not request.user.is_authenticated and not ahead and counted.is_person(request.headers.get("User-Agent", ""))
+
+
+def asked_by_our_page(request: HttpRequest) -> bool:
+    """By what the browser says of itself; over plain http it says only which page it was, and our pages let it."""
+    if told := request.headers.get("Sec-Fetch-Site"):
+        return told == "same-origin"
+    return urlsplit(request.headers.get("Referer", "")).netloc == request.get_host()
