@@ -286,6 +286,7 @@ def test_t48_one_sees_where_one_is_signed_in_and_ends_it(editor: Any, reader: An
     assert Entry.objects.filter(action="sign-out", actor="editor").count() == 2
 
 
+@pytest.mark.sqlite  # which has one writer at a time
 def test_t48_a_busy_database_makes_no_page_late(house: House) -> None:
     """Somebody writes for a while; the time of the last use is left out, and written with the next request."""
     house.manage("load_demo")
