@@ -10,6 +10,7 @@ from django.test.utils import CaptureQueriesContext
 
 from clearinghouse.databases import WEBCRAWL
 from clearinghouse.digests import digest_of
+from crawler import clock as rows_clock
 from crawler import hosts, intake
 from crawler.hosts import Desk, Hosts
 from crawler.initializer import initialize
@@ -104,6 +105,7 @@ def test_fewer_connections_than_instances_are_never_exceeded_and_go_round(monkey
     now, served, flying = 2_000_000_000.0, Counter[int](), [0, 0, 0]
     for name in ("time", "monotonic"):
         monkeypatch.setattr(hosts.time, name, lambda: now)
+    monkeypatch.setattr(rows_clock, "_asked", lambda: now)
     for step in range(400):  # tenths of a second; each request takes one
         now += 0.1
         for number, (one, desk) in enumerate(zip(crowd, desks, strict=True)):
