@@ -309,6 +309,22 @@ def test_t48_a_busy_database_makes_no_page_late(house: House) -> None:
     assert not seen.startswith("2026-01-01")
 
 
+@pytest.mark.sqlite
+def test_t48_nor_does_it_make_a_program_late(house: House) -> None:
+    """The last use of its key is left out: it waited for the writer, and was answered "database is locked"."""
+    house.manage("load_demo")
+    made = "from django.contrib.auth import get_user_model as m; from clearinghouse.access import keys;"
+    made += 'print(keys.create(m().objects.get(username="developer"), "test")[1])'
+    key = house.run("shell", "-c", made).stdout.split()[-1]
+    address = house.start_web()
+    with closing(sqlite3.connect(house.folder / "doc_library.sqlite3", isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        began = time.perf_counter()
+        answer = requests.get(f"{address}/api/v1/me/", headers={"Authorization": f"Bearer {key}"}, timeout=60)
+        assert time.perf_counter() - began < LOCK_WAIT_SECONDS / 2 and answer.ok
+        other.execute("ROLLBACK")
+
+
 def test_t48_the_last_use_is_written_every_two_minutes_at_most(editor: Any) -> None:
     browser = sign_in("editor", PASSWORD)
     browser.get("/me/sessions/")
