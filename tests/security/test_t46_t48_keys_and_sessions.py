@@ -286,6 +286,13 @@ def test_t48_one_sees_where_one_is_signed_in_and_ends_it(editor: Any, reader: An
     assert Entry.objects.filter(action="sign-out", actor="editor").count() == 2
 
 
+def test_t48_who_ends_the_session_they_are_in_is_signed_out(editor: Any) -> None:
+    browser = sign_in("editor", PASSWORD)
+    name = browser.get("/me/sessions/").context["sessions"][0].name
+    answer = browser.post(f"/me/sessions/{name}/end/")
+    assert (answer.status_code, answer.url) == (302, "/sign-in/") and not is_in(browser)
+
+
 @pytest.mark.sqlite  # which has one writer at a time
 def test_t48_a_busy_database_makes_no_page_late(house: House) -> None:
     """Somebody writes for a while; the time of the last use is left out, and written with the next request."""
