@@ -1,5 +1,6 @@
 """What people may not know stays unsaid: by numbers, by old notices, by cookies, by accounts that are not theirs."""
 
+import re
 from typing import Any
 
 import pytest
@@ -52,6 +53,16 @@ def test_t59_who_only_searches_is_given_no_cookie(client: Client, db: Any) -> No
         assert client.get(path).status_code == 200 and not client.cookies, path
     client.get("/sign-in/")
     assert client.cookies["csrftoken"]["max-age"] == ""  # until the browser is closed
+
+
+def test_t60_whoever_signs_out_leaves_no_draft_behind(signed_in: Any, administrator: Any) -> None:
+    """static/drafts.js discards them where a form says that it signs out; also in the tables of the administrator."""
+    browser = signed_in(administrator)
+    for path in ("/", "/documents/", "/settings/admin/", "/settings/admin/audit/entry/"):
+        page = browser.get(path).content.decode()
+        forms = re.findall(r'<form[^>]*action="[^"]*(?:sign-out|logout)/"[^>]*>', page)
+        assert all("data-sign-out" in form for form in forms), path
+        assert forms or path.startswith("/settings/admin/")
 
 
 def test_t38_no_site_is_told_where_we_came_from() -> None:
