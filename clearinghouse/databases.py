@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-from django.db import DatabaseError, connections
+from django.db import OperationalError, connections
 
 log = logging.getLogger(__name__)
 
@@ -163,10 +163,10 @@ def without_waiting(alias: str) -> Iterator[None]:
         if waits:
             _wait(connection, 50)
         yield
-    except DatabaseError as problem:
+    except OperationalError as problem:
         if connection.in_atomic_block:
             raise  # somebody's transaction is spoilt, and they must know
-        log.warning("Not written, and not needed: %s", problem)
+        log.info("Not written, and not needed: %s", problem)
     finally:
         if waits:
             _wait(connection, LOCK_WAIT_SECONDS * 1000)

@@ -5,7 +5,9 @@ Every setting is one row here; the README's table is checked against it by a tes
 
 import hashlib
 import os
+import stat
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import urlsplit
@@ -200,10 +202,17 @@ def var() -> Path:
     return folder
 
 
-def redis_socket() -> Path:
-    """Where the embedded Redis listens. A socket path has a limit of 108 bytes, so a deep VAR falls back to /tmp."""
-    path = var().resolve() / "redis.sock"
-    if len(str(path)) < 100:
-        return path
-    digest = hashlib.sha256(str(path).encode()).hexdigest()[:16]
-    return Path(tempfile.gettempdir()) / f"clearinghouse-{digest}.sock"
+def socket_file(name: str) -> Path:
+    """Where a process of ours listens. The path of a socket has at most 107 bytes, so a VAR folder with a long one has
+    its sockets in a folder for temporary files, in one of our own: in that of everybody somebody else could listen."""
+    folder = var().resolve()
+    if len(os.fsencode(folder / f"{name}.sock")) < 100:
+        return folder / f"{name}.sock"
+    digest = hashlib.sha256(os.fsencode(folder)).hexdigest()[:16]
+    short = Path(tempfile.gettempdir()) / f"clearinghouse-{os.geteuid()}-{digest}"
+    with suppress(FileExistsError):
+        short.mkdir(mode=0o700)
+    found = short.lstat()
+    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid() or found.st_mode & 0o077:
+        raise SystemExit(f"{short} must be a folder of ours alone. Remove it, or let {PREFIX}VAR name a shorter path")
+    return short / f"{name}.sock"

@@ -145,7 +145,7 @@ DATABASE_ROUTERS = ["clearinghouse.databases.Router"]
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 # Redis only wakes workers; the rows are the truth. Unix socket paths must stay under 108 characters.
-REDIS_URL = env.text("REDIS_URL") or f"unix://{env.redis_socket()}"
+REDIS_URL = env.text("REDIS_URL") or f"unix://{env.socket_file('redis')}"
 RQ_QUEUES = {
     name: {"URL": REDIS_URL, "DEFAULT_TIMEOUT": 3600, "SERIALIZER": "rq.serializers.JSONSerializer"}
     for name in ("control", "crawl", "propagate", "preview")

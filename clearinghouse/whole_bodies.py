@@ -1,7 +1,9 @@
 """A request whose length nobody said (Transfer-Encoding: chunked), made one with a length: Django reads no other.
 
 Without this its body would count as empty, and what was asked for in it would be lost without a word.
-clearinghouse.front does the same before; this is for who connects to a web process without it. Called by: wsgi.
+clearinghouse.front does the same before; this is for who connects to a web process without it. And whatever part of a
+request its answer did not need is taken all the same: a connection that is closed with unread bytes in it breaks, and
+the front would lose the answer. Called by: wsgi.
 """
 
 import io
@@ -20,7 +22,9 @@ class WholeBodies:
 
     def __call__(self, environ: dict[str, Any], start: Callable[..., Any]) -> Iterable[bytes]:
         if "CONTENT_LENGTH" in environ or not environ.get("HTTP_TRANSFER_ENCODING"):
-            return self._application(environ, start)
+            answer = self._application(environ, start)
+            _take_rest(environ)
+            return answer
         if not environ.get("wsgi.input_terminated"):  # nobody knows where it ends
             return _refused(start, "411 Length Required", "Send this with its length (Content-Length).")
         most = body_limits.most_bytes(environ.get("PATH_INFO", ""))
@@ -30,6 +34,12 @@ class WholeBodies:
         length = {"CONTENT_LENGTH": str(len(body)), "wsgi.input": io.BytesIO(body)}
         environ = {name: value for name, value in environ.items() if name != "HTTP_TRANSFER_ENCODING"}
         return self._application(environ | length, start)
+
+
+def _take_rest(environ: dict[str, Any]) -> None:
+    left = body_limits.MOST_OF_AN_IMPORT if environ.get("wsgi.input_terminated") else 0  # else it could wait for ever
+    while left > 0 and (piece := environ["wsgi.input"].read(_PIECE)):
+        left -= len(piece)
 
 
 def _read(stream: Any, most: int) -> bytes | None:

@@ -7,6 +7,7 @@ import hashlib
 from typing import Any, NamedTuple
 
 from django.contrib import messages
+from django.contrib.auth import logout
 from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -42,7 +43,11 @@ def end(request: HttpRequest, session: str) -> HttpResponse:
     row = next((row for row in _of(request.user) if _name(row) == session), None)
     if row is None:
         raise Http404("No such session")
+    is_this = row.pk == request.session.session_key
     _end(request.user, [row])
+    if is_this:
+        logout(request)
+        return redirect("sign-in")
     messages.success(request, f"Ended the session in {row.browser or 'another browser'}.")
     return redirect("own-sessions")
 

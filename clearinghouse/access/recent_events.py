@@ -72,7 +72,7 @@ def forget(key: str) -> None:
 
 def forget_moments(key: str) -> None:
     """Everything noted under this key, and whatever else was noted in the same moments."""
-    moments = list(RecentEvent.objects.filter(key=key).values_list("at", flat=True))
+    moments = RecentEvent.objects.filter(key=key).values("at")  # as many as an attack had addresses: the server looks
     RecentEvent.objects.filter(at__in=moments).delete()
 
 

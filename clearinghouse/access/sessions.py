@@ -45,6 +45,10 @@ class SessionStore(db.SessionStore):
 
         return BrowserSession
 
+    def _validate_session_key(self, key: str | None) -> bool:
+        """A quoted cookie may hold any character, also one that a database refuses to compare."""
+        return bool(key) and key.isascii() and key.isalnum()
+
     def save(self, must_create: bool = False) -> None:
         """A new session must be written. What changes in one that stands (a notice was shown) may be left out when
         there is no room: who only reads goes on."""

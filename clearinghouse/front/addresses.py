@@ -3,10 +3,7 @@
 python -m clearinghouse.front.addresses NAME prints the file, for the Procfile.
 """
 
-import hashlib
 import sys
-import tempfile
-from pathlib import Path
 from typing import NamedTuple
 
 from clearinghouse import env
@@ -34,14 +31,5 @@ def group_of(target: bytes) -> Group:
     return PUBLIC if target.startswith(_PUBLIC) else STAFF
 
 
-def socket_of(name: str) -> Path:
-    """In the folder of all state, or beside it where its path is too long for a socket."""
-    path = env.var().resolve() / f"{name}.sock"
-    if len(str(path)) < 100:
-        return path
-    digest = hashlib.sha256(str(path).encode()).hexdigest()[:16]
-    return Path(tempfile.gettempdir()) / f"clearinghouse-{digest}.sock"
-
-
 if __name__ == "__main__":
-    print(socket_of(sys.argv[1]))  # noqa: T201
+    print(env.socket_file(sys.argv[1]))  # noqa: T201

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 
 import h11
 
-from clearinghouse import body_limits
+from clearinghouse import body_limits, env
 
-from .addresses import GROUPS, group_of, socket_of
+from .addresses import GROUPS, group_of
 from .body import PIECE, Body
 from .exchange import Exchange, Headers, NoAnswer, Visitor, passed_on
 from .turns import Key, Turns
@@ -68,7 +68,7 @@ class Visit:
 class Front:
     def __init__(self) -> None:
         self._turns = {group: Turns(group.at_once, group.each) for group in GROUPS}
-        self._places = {group: socket_of(group.process) for group in GROUPS}
+        self._places = {group: env.socket_file(group.process) for group in GROUPS}
         self._visits: set[Visit] = set()
         self._bytes = 0
 

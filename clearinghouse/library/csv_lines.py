@@ -40,7 +40,7 @@ class Sheetful:
 
 def read(text: str) -> Sheetful:
     """Comma, semicolon or tab; headings in any order and case; empty lines do not count."""
-    text = text.removeprefix("\ufeff")
+    text = text.removeprefix("\ufeff").replace("\0", "")
     heading = text.lstrip().partition("\n")[0]
     separator = max(",;\t", key=heading.count)
     reader = csv.reader(io.StringIO(text), delimiter=separator, strict=True)

@@ -48,7 +48,7 @@ def configuration() -> str:
     folder.mkdir(mode=0o700, exist_ok=True)
     lines = [
         "port 0",
-        f"unixsocket {env.redis_socket()}",
+        f"unixsocket {env.socket_file('redis')}",
         "unixsocketperm 700",
         f'dir "{folder}"',
         "appendonly no",
@@ -83,7 +83,7 @@ def _answers(path: Path) -> bool:
 def become() -> None:
     """Turn this process into the server: signals and the end of it are the server's own."""
     program = binary()
-    if _answers(env.redis_socket()):  # a second one would take the socket away and leave the first one deaf
+    if _answers(env.socket_file("redis")):  # a second one would take the socket away and leave the first one deaf
         raise CannotServe(f"It is already running with the data in {env.var().resolve()}.")
     path = env.var().resolve() / "redis.conf"
     text = configuration()

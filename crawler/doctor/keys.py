@@ -50,9 +50,9 @@ def files() -> Iterator[Line]:
 
 
 def _too_open() -> Iterator[Line]:
-    """Also what lies elsewhere: databases, the file of the keys, the socket of Redis where VAR is a long name."""
+    """Also what lies elsewhere: databases, the file of the keys. Sockets elsewhere lie in a folder that is shut."""
     folder, keys = env.var().resolve(), keys_file()
-    elsewhere = [path for path in (*_database_files(), keys, env.redis_socket()) if path and path.parent != folder]
+    elsewhere = [path for path in (*_database_files(), keys) if path and path.parent != folder]
     for path in private_files.open_ones(folder, elsewhere):
         said = f"other accounts of this machine may use it ({stat.S_IMODE(path.stat().st_mode):o})"
         level = TROUBLE if path.name in KEY_FILES or path == keys else WARNING

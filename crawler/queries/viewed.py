@@ -102,7 +102,7 @@ class Asked:
         age = query.get("age", "").strip()
         return cls(
             view=view,
-            text=query.get("q", "").strip()[:200],
+            text=query.get("q", "").replace("\0", "").strip()[:200],  # a filter may stand within an address, or be kept
             project=query.get("project", ""),
             who=who or "",
             status=query.get("status", ""),

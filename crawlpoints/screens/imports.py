@@ -104,7 +104,7 @@ def _text(request: HttpRequest, kind: Kind) -> str:
     text = "".join(_decoded(upload, MOST_BYTES[kind.noun])) if upload else request.POST.get("text", "")
     if not text.strip():
         raise Unreadable("Choose a file, or paste its lines")
-    return text
+    return text.replace("\0", "")
 
 
 def _decoded(upload: UploadedFile, most: int) -> Iterator[str]:

@@ -154,3 +154,22 @@ def test_the_scripts_are_programs() -> None:
         assert (DEPLOY / name).stat().st_mode & 0o111
         checked = subprocess.run(["sh", "-n", str(DEPLOY / name)], capture_output=True, check=False)
         assert checked.returncode == 0
+
+
+def test_the_addresses_of_a_household_count_as_one_for_nginx_however_they_are_written() -> None:
+    """Threat T49. Each is written as nginx does: noughts are left out, wherever most of them stand."""
+    text = (DEPLOY / "nginx.conf").read_text()
+    block = re.search(r"map \$remote_addr \$visitor_network \{(.*?)\n\}", text, re.S)[1]
+    patterns = [re.compile(one.replace("(?<", "(?P<")) for one in re.findall(r'"~([^"]+)"', block)]
+
+    def network(address: str) -> str:
+        return next((found[1] for one in patterns if (found := one.match(address))), address)
+
+    for first, second, household in (
+        ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::7", "2001:db8:1:2:"),
+        ("2001:db8::a:b:c:d", "2001:db8::1", "2001:db8"),
+        ("2001:db8:1::a", "2001:db8:1::b", "2001:db8:1"),
+    ):
+        assert network(first) == network(second) == household
+    assert network("2001:db8:1:3::7") != network("2001:db8:1:2::7")
+    assert (network("203.0.113.7"), network("::ffff:203.0.113.7")) == ("203.0.113.7", "::ffff:203.0.113.7")

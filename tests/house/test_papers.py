@@ -36,6 +36,12 @@ def test_what_a_paper_names_exists(page: Path):
         assert re.search(defined, (BASE / path).read_text(), re.M), f"{name} in {path}"
 
 
+def test_the_changelog_has_each_version_once_newest_first():
+    found = re.findall(r"^## (\d+)\.(\d+)\.(\d+)", (BASE / "CHANGELOG.md").read_text(), re.M)
+    versions = [tuple(map(int, one)) for one in found]
+    assert versions and versions == sorted(set(versions), reverse=True)
+
+
 @pytest.mark.parametrize("page", [BASE / "README.md", *PAGES], ids=lambda page: page.stem)
 def test_every_link_leads_somewhere(page: Path):
     for target in re.findall(r"\]\(([^)]+)\)", page.read_text()):

@@ -2,13 +2,17 @@
 of ours. Which fields a screen reads is found by looking on while it reads them."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import connections
 from django.http import QueryDict
 from django.utils.datastructures import MultiValueDict
 
+from crawlpoints import saved_views
+from crawlpoints.queries import excludes_of
 from tests.access.routes import Route, arguments, everybody, project_one, routes, undone
 from tests.access.test_routes import browser, reachable
 
@@ -77,6 +81,36 @@ def test_t15_no_way_of_writing_the_character_nul_gets_through(rf: Any, query: st
     request.META["QUERY_STRING"] = query
     WithoutNul(lambda request: request)(request)
     assert "\0" not in "".join(name + value for name, value in request.GET.items())
+
+
+def _asks_without_nul(execute: Any, sql: Any, params: Any, many: bool, context: Any) -> Any:
+    """As PostgreSQL would: a text with this character is refused there."""
+    rows = (params or ()) if many else [params or ()]
+    assert not [value for row in rows for value in row if isinstance(value, str) and "\0" in value], sql
+    return execute(sql, params, many, context)
+
+
+def test_t15_nor_by_a_file_a_filter_within_an_address_or_a_cookie(
+    signed_in: Any, administrator: Any, document: Any, client: Any
+) -> None:
+    browser = signed_in(administrator)
+    saved_views.keep(administrator, "Mine", "q=a%00b")
+    excludes = f"/documents/{document.pk}/exclude-urls/import/"
+    client.cookies.load('sessionid="\\000aaaaaaaaaaa"')
+    with ExitStack() as stack:
+        for alias in connections:
+            stack.enter_context(connections[alias].execute_wrapper(_asks_without_nul))
+        assert client.get("/documents/").status_code == 302
+        assert browser.get("/crawl-points/?among=q%3Da%2500b").status_code == 200
+        assert browser.get("/documents/").status_code == 200
+        for path, text in (
+            (excludes, "http://a.example/x\0y*"), (excludes, "exclude_url\nhttp://b.example/x\0y*"),
+            ("/documents/import/", "title,assigned_to\nA title,some\0body"),
+        ):  # fmt: skip
+            for do in ("look", "import"):
+                sent = {"file": SimpleUploadedFile("list.csv", text.encode()), "do": do}
+                assert browser.post(path, sent).status_code in (200, 302, 422), path
+    assert {one.pattern for one in excludes_of(document)} == {"http://a.example/xy*", "http://b.example/xy*"}
 
 
 def test_t15_addresses_with_numbers_no_row_has_are_not_found(db: Any) -> None:

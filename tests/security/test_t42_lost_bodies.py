@@ -65,6 +65,17 @@ def test_t42_a_chunked_body_is_read_by_the_web_server(house: House) -> None:
     web.close()
 
 
+def test_t42_who_is_refused_before_a_large_body_was_read_is_told_so(house: House) -> None:
+    """Its answer was lost where the process closed the connection on what it had not read: 503 in place of 401."""
+    house.start_front()
+    for _ in range(5):
+        web = http.client.HTTPConnection("127.0.0.1", house.port, timeout=30)
+        web.request("PUT", "/api/v1/me/", b" " * 2_000_000, {"Content-Type": "application/json"})
+        answer = web.getresponse()
+        assert (answer.status, json.loads(answer.read())["code"]) == (401, "sign_in")
+        web.close()
+
+
 def test_t42_a_body_without_an_end_is_not_read_for_ever() -> None:
     told: list[str] = []
     environ = {

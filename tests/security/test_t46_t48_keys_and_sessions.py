@@ -286,6 +286,13 @@ def test_t48_one_sees_where_one_is_signed_in_and_ends_it(editor: Any, reader: An
     assert Entry.objects.filter(action="sign-out", actor="editor").count() == 2
 
 
+def test_t48_who_ends_the_session_they_are_in_is_signed_out(editor: Any) -> None:
+    browser = sign_in("editor", PASSWORD)
+    name = browser.get("/me/sessions/").context["sessions"][0].name
+    answer = browser.post(f"/me/sessions/{name}/end/")
+    assert (answer.status_code, answer.url) == (302, "/sign-in/") and not is_in(browser)
+
+
 @pytest.mark.sqlite  # which has one writer at a time
 def test_t48_a_busy_database_makes_no_page_late(house: House) -> None:
     """Somebody writes for a while; the time of the last use is left out, and written with the next request."""
@@ -307,6 +314,22 @@ def test_t48_a_busy_database_makes_no_page_late(house: House) -> None:
         browser.get(f"{address}/me/sessions/")
         ((seen,),) = other.execute("SELECT seen_at FROM clearinghouse_session").fetchall()
     assert not seen.startswith("2026-01-01")
+
+
+@pytest.mark.sqlite
+def test_t48_nor_does_it_make_a_program_late(house: House) -> None:
+    """The last use of its key is left out: it waited for the writer, and was answered "database is locked"."""
+    house.manage("load_demo")
+    made = "from django.contrib.auth import get_user_model as m; from clearinghouse.access import keys;"
+    made += 'print(keys.create(m().objects.get(username="developer"), "test")[1])'
+    key = house.run("shell", "-c", made).stdout.split()[-1]
+    address = house.start_web()
+    with closing(sqlite3.connect(house.folder / "doc_library.sqlite3", isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        began = time.perf_counter()
+        answer = requests.get(f"{address}/api/v1/me/", headers={"Authorization": f"Bearer {key}"}, timeout=60)
+        assert time.perf_counter() - began < LOCK_WAIT_SECONDS / 2 and answer.ok
+        other.execute("ROLLBACK")
 
 
 def test_t48_the_last_use_is_written_every_two_minutes_at_most(editor: Any) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from clearinghouse import private_files
+from clearinghouse import env, private_files
 from tests.flow.house import House, until
 from tests.local.test_serve import READY, press_ctrl_c, wait_for_nothing
 
@@ -125,6 +125,27 @@ def test_t53_doctor_looks_at_everything_wherever_it_lies_and_says_what_to_type(h
 
 def lines(house: House) -> dict[str, dict[str, str]]:
     return {line["part"]: line for line in json.loads(house.run("doctor", "--json").stdout)["lines"]}
+
+
+def test_t53_nobody_listens_in_place_of_us_where_the_folder_has_a_long_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Everybody knows the name in advance: a socket in the folder of everybody could be another account's."""
+    monkeypatch.setenv("CLEARINGHOUSE_VAR", str(tmp_path / ("é" * 60)))
+    with tempfile.TemporaryDirectory() as temporary:
+        monkeypatch.setattr("tempfile.tempdir", temporary)
+        places = {env.socket_file(name) for name in ("redis", "web", "public")}
+        (folder,) = {place.parent for place in places}
+        assert len(places) == 3 and folder.parent == Path(temporary)
+        assert max(len(os.fsencode(one)) for one in places) < 108
+        assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+        folder.chmod(0o755)
+        with pytest.raises(SystemExit, match="must be a folder of ours alone"):
+            env.socket_file("web")
+        folder.rmdir()
+        folder.symlink_to(tmp_path)
+        with pytest.raises(SystemExit, match="must be a folder of ours alone"):
+            env.socket_file("web")
 
 
 def test_t53_a_folder_of_a_group_is_closed_to_all_others_only(tmp_path: Path) -> None:
