@@ -100,7 +100,7 @@ def prescan(beginning: bytes) -> str:
         return "utf-16be"
     plain = _PLAIN_PAGE.match(beginning)
     try:
-        found = encoding_of(plain[1].decode("ascii")) if plain is not None else next(_metas(beginning), "")
+        found = (encoding_of(plain[1].decode("ascii")) if plain else "") or next(_metas(beginning), "")
     except _EndOfBytes:
         found = ""
     if not found:

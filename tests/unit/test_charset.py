@@ -20,6 +20,7 @@ from tests.unit import vectors
         (b"h\xe9", "iso-8859-1", "hé", "windows-1252"),
         (b'<meta charset="koi8-r">\xc1', "", '<meta charset="koi8-r">а', "koi8-r"),
         (
+            b'<meta charset="none"><meta charset=koi8-r>\xc1',
             "",
             '<meta charset="none"><meta charset=koi8-r>а',
             "koi8-r",
