@@ -61,8 +61,8 @@ class Field:
 
 
 def anchor_from(pieces: list[str], begin: int) -> str:
-    """The words since `begin`; no more of them than an anchor may have, however often it is asked."""
-    return "".join(pieces[begin : begin + 200])[:ANCHOR_AT_MOST]
+    """The words since `begin`; of many links around one long text none copies more of it than an anchor may have."""
+    return "".join(piece[:ANCHOR_AT_MOST] for piece in pieces[begin : begin + 200])[:ANCHOR_AT_MOST]
 
 
 def hyperlink_in(instruction: str) -> str:
