@@ -91,6 +91,7 @@ class PartReader:
         self._instructions = 0  # that we are in
         self._withheld: list[str] = []  # text inside an instruction: that of fields in fields
         self._alternatives: list[bool] = []  # one was taken already
+        self._understood: dict[str, bool] = {}  # prefixes, as declared last: whether we know their words
         self._hidden = False
         self._behind = False
         self._clicked: Any = None  # the run whose link was read last, and its words: a run may have very many links
@@ -101,11 +102,14 @@ class PartReader:
         self._targets = {one.id: one.target for one in related if one.external}
         self._sink, self._sinks = self._gathered.beside if beside else self._gathered.pieces, []
         self._fields, self._links, self._withheld, self._alternatives, self._hidden = [], [], [], [], False
-        self._instructions = 0
+        self._instructions, self._understood = 0, {}
         self._behind = root.tag in _BEHIND_SLIDES
-        walk = etree.iterwalk(root, events=("start", "end"))
+        walk = etree.iterwalk(root, events=("start", "end", "start-ns"))
         rules = _RULES
         for event, element in walk:
+            if event == "start-ns":
+                self._understood[element[0]] = element[1].startswith((*_OOXML, *_MICROSOFT))
+                continue
             rule = rules.get(element.tag)
             if rule is None:
                 continue
@@ -228,8 +232,8 @@ class PartReader:
     def _choice(self, element: Any) -> bool:
         if not self._alternatives or self._alternatives[-1]:
             return False
-        needs = [element.nsmap.get(prefix) or "" for prefix in (element.get("Requires") or "").split()]
-        self._alternatives[-1] = all(namespace.startswith((*_OOXML, *_MICROSOFT)) for namespace in needs)
+        needs = (element.get("Requires") or "").split()
+        self._alternatives[-1] = all(self._understood.get(prefix, False) for prefix in needs)
         return self._alternatives[-1]
 
     def _fallback(self, element: Any) -> bool:
