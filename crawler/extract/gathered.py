@@ -23,12 +23,13 @@ class Gathered:
     links: list[tuple[str, str]] = field(default_factory=list)  # address as written, anchor text
     size: int = 0  # of what add() took
 
-    def add(self, piece: str) -> None:
-        """Keep a piece of text. Raises Enough where no more is kept: a small document can name one text very often."""
+    def add(self, piece: str, beside: bool = False) -> None:
+        """Keep a piece of text, or of what stands beside it. Raises Enough where no more is kept: a small document can
+        name one text very often."""
         self.size += len(piece)
         if self.size > 2 * TEXT_AT_MOST:
             raise Enough
-        self.pieces.append(piece)
+        (self.beside if beside else self.pieces).append(piece)
 
     def link(self, address: str, anchor: str = "") -> None:
         address = address.strip()
