@@ -28,7 +28,8 @@ _UTF16 = {"utf-16be", "utf-16le"}
 _NOT_ASCII = _UTF16 | {"iso-2022-jp", "replacement"}  # whose bytes below 0x80 may mean something else
 # The bytes of a query as an address holds them (URL Standard, "special-query percent-encode set").
 _SENT = [chr(byte) if 0x20 < byte < 0x7F and byte not in b"\"#<>'" else f"%{byte:02X}" for byte in range(256)]
-_REFERENCE = re.compile(rb"\x1b\$.*?(?=\x1b\()|&#(\d+);", re.DOTALL)  # no query holds a "#" of its own
+_REFERENCE = re.compile(rb"&#(\d+);")  # no query holds a "#" of its own
+_REFERENCE_BESIDE_JIS = re.compile(rb"\x1b\$.*?(?=\x1b\()|&#(\d+);", re.DOTALL)  # its encoder always goes back to ASCII
 
 
 class _EndOfBytes(Exception):
@@ -65,7 +66,8 @@ def query_bytes(href: str, name: str) -> str:
         return href
     before, mark, query = href.partition("?")
     query, hash_mark, fragment = query.partition("#")
-    sent = _REFERENCE.sub(_escaped_reference, encode(query, name))
+    references = _REFERENCE_BESIDE_JIS if name == "iso-2022-jp" else _REFERENCE
+    sent = references.sub(_escaped_reference, encode(query, name))
     return before + mark + "".join(map(_SENT.__getitem__, sent)) + hash_mark + fragment
 
 
@@ -98,7 +100,7 @@ def prescan(beginning: bytes) -> str:
         return "utf-16be"
     plain = _PLAIN_PAGE.match(beginning)
     try:
-        found = encoding_of(plain[1].decode("ascii")) if plain is not None else next(_metas(beginning), "")
+        found = (encoding_of(plain[1].decode("ascii")) if plain else "") or next(_metas(beginning), "")
     except _EndOfBytes:
         found = ""
     if not found:

@@ -6,10 +6,15 @@ bases may be named (xml:base: in Atom) a mended document's relative addresses ar
 """
 
 import re
+from collections.abc import Iterator
 from html import unescape
+from itertools import islice
 from typing import Any
 
-from clearinghouse.addresses.parse import Resolver
+from lxml import etree
+
+from clearinghouse.addresses import Address
+from clearinghouse.addresses.parse import Resolver, parse
 from crawler.values import Link
 
 from .links import packable
@@ -22,7 +27,11 @@ _PICTURES = ("{http://www.google.com/schemas/sitemap-", "{http://search.yahoo.co
 _MEDIA = ("audio/", "video/", "image/")
 _WEB = ("http://", "https://")
 _REFERENCE = re.compile(rb"&(?:amp|lt|gt|quot|apos|#[0-9]{1,8}|#x[0-9a-fA-F]{1,8});")
-_ADDRESS_AT_MOST = 8_000  # bytes
+_ADDRESS_AT_MOST, _PIECES_AT_MOST = 8_000, 100  # bytes; texts between the elements inside one that leads somewhere
+_LEADING_NAMES = frozenset({"loc", "link", "a", "item", "entry"})
+_LEADING = tuple(f"{{*}}{name}" for name in _LEADING_NAMES)
+_BASE = "{http://www.w3.org/XML/1998/namespace}base"
+_HAS_BASES = etree.XPath("boolean(//@xml:base)")
 # None reads beyond the next "<", so all take time that grows with the bytes only.
 _ELEMENT = re.compile(
     rb"<((?:[\w.\-]+:)?(?:loc|link|guid))(?:\s[^<>]*)?>(?:\s*<!\[CDATA\[([^<>]*)\]\]>\s*|([^<]*))</\1\s*>"
@@ -45,22 +54,36 @@ def title_of(root: Any) -> str:
 def links_in(root: Any, url: str, damaged: bytes | None) -> list[Link]:
     """The pages a document leads to; `damaged` are its bytes when the parser had to mend them."""
     links: list[Link] = []
-    resolvers: dict[str, Resolver] = {"": Resolver(url)}
     whole = None if damaged is None else _whole(damaged)
     based = damaged is not None and (b":base" in damaged or _name(root) in ("feed", "entry"))
-    for element in root.iter("{*}loc", "{*}link", "{*}a", "{*}item", "{*}entry"):
+    for element, resolve in _with_resolvers(root, Resolver(url)):
         href = _address(element).strip()
         if not href or "\ufffd" in href:
             continue
         if whole is not None and (_plain(href) not in whole or (based and not href.startswith(_WEB))):
             continue
-        base = element.base or ""
-        if base not in resolvers:
-            absolute = resolvers[""](base)
-            resolvers[base] = Resolver(absolute if absolute.startswith(_WEB) else url)
-        resolve = resolvers[base]
         links.append(Link(packable([resolve(href)])[0], squeezed(element.get("title") or "")[:1_000]))
     return links
+
+
+def _with_resolvers(root: Any, resolver: Resolver) -> Iterator[tuple[Any, Resolver]]:
+    """The elements that may lead somewhere, each with what resolves its address. (libxml2 would put the base of each
+    element together anew, from all of those around it.)"""
+    if not _HAS_BASES(root):
+        yield from ((element, resolver) for element in root.iter(*_LEADING))
+        return
+    resolvers = [resolver]
+    for event, element in etree.iterwalk(root, events=("start", "end")):
+        base = element.get(_BASE)
+        if event == "end":
+            if base is not None:
+                resolvers.pop()
+            continue
+        if base is not None:
+            absolute = parse(resolvers[-1](base))
+            resolvers.append(Resolver(absolute.href) if isinstance(absolute, Address) else resolvers[-1])
+        if _name(element) in _LEADING_NAMES:
+            yield element, resolvers[-1]
 
 
 def _name(element: Any) -> str:
@@ -77,7 +100,8 @@ def _address(element: Any) -> str:
     if kind == "a":
         return href or "" if element.tag == _A else ""
     if href is None:
-        return (element.text or "").strip() or "".join(element.itertext())
+        text = (element.text or "").strip() or "".join(islice(element.itertext(), _PIECES_AT_MOST))
+        return text if len(text) <= _ADDRESS_AT_MOST else ""
     return href if (element.get("rel") or "").lower() in _FOLLOWED else ""
 
 

@@ -23,12 +23,13 @@ class Gathered:
     links: list[tuple[str, str]] = field(default_factory=list)  # address as written, anchor text
     size: int = 0  # of what add() took
 
-    def add(self, piece: str) -> None:
-        """Keep a piece of text. Raises Enough where no more is kept: a small document can name one text very often."""
+    def add(self, piece: str, beside: bool = False) -> None:
+        """Keep a piece of text, or of what stands beside it. Raises Enough where no more is kept: a small document can
+        name one text very often."""
         self.size += len(piece)
         if self.size > 2 * TEXT_AT_MOST:
             raise Enough
-        self.pieces.append(piece)
+        (self.beside if beside else self.pieces).append(piece)
 
     def link(self, address: str, anchor: str = "") -> None:
         address = address.strip()
@@ -61,8 +62,8 @@ class Field:
 
 
 def anchor_from(pieces: list[str], begin: int) -> str:
-    """The words since `begin`; no more of them than an anchor may have, however often it is asked."""
-    return "".join(pieces[begin : begin + 200])[:ANCHOR_AT_MOST]
+    """The words since `begin`; of many links around one long text none copies more of it than an anchor may have."""
+    return "".join(piece[:ANCHOR_AT_MOST] for piece in pieces[begin : begin + 200])[:ANCHOR_AT_MOST]
 
 
 def hyperlink_in(instruction: str) -> str:

@@ -3,6 +3,7 @@
 All else says none: positions, identifiers, instructions of fields, text that was deleted or moved away.
 """
 
+import re
 from collections.abc import Callable
 from itertools import islice
 from typing import Any
@@ -68,6 +69,7 @@ _BEHIND_SLIDES = frozenset(
 )
 _RUN_PROPERTIES = {f"{{{namespace}}}rPr": f"{{{namespace}}}vanish" for namespace in _W}
 _OFF = ("0", "false", "off")
+_CODE = re.compile("[0-9A-Fa-f]{1,4}")
 
 
 def id_of(element: Any) -> str:
@@ -89,19 +91,25 @@ class PartReader:
         self._instructions = 0  # that we are in
         self._withheld: list[str] = []  # text inside an instruction: that of fields in fields
         self._alternatives: list[bool] = []  # one was taken already
+        self._understood: dict[str, bool] = {}  # prefixes, as declared last: whether we know their words
         self._hidden = False
         self._behind = False
+        self._clicked: Any = None  # the run whose link was read last, and its words: a run may have very many links
+        self._words = ""
 
     def read(self, root: Any, related: list[Relationship], beside: bool = False) -> None:
         """Read a part; `beside`: its words are not those of the document itself."""
         self._targets = {one.id: one.target for one in related if one.external}
         self._sink, self._sinks = self._gathered.beside if beside else self._gathered.pieces, []
         self._fields, self._links, self._withheld, self._alternatives, self._hidden = [], [], [], [], False
-        self._instructions = 0
+        self._instructions, self._understood = 0, {}
         self._behind = root.tag in _BEHIND_SLIDES
-        walk = etree.iterwalk(root, events=("start", "end"))
+        walk = etree.iterwalk(root, events=("start", "end", "start-ns"))
         rules = _RULES
         for event, element in walk:
+            if event == "start-ns":
+                self._understood[element[0]] = element[1].startswith((*_OOXML, *_MICROSOFT))
+                continue
             rule = rules.get(element.tag)
             if rule is None:
                 continue
@@ -188,8 +196,11 @@ class PartReader:
         if target := self._target(element):
             parent = element.getparent()
             run = parent.getparent() if parent is not None else None
-            nearest = () if run is None else islice(run, 10)
-            self._gathered.link(target, "".join(one.text or "" for one in nearest if _RULES.get(one.tag) == _TEXT))
+            if run is not self._clicked:
+                nearest = () if run is None else islice(run, 10)
+                self._words = "".join(one.text or "" for one in nearest if _RULES.get(one.tag) == _TEXT)
+                self._clicked = run
+            self._gathered.link(target, self._words)
 
     def _href(self, element: Any) -> None:
         self._gathered.link(element.get("href") or "", element.get("title") or "")
@@ -203,7 +214,7 @@ class PartReader:
 
     def _symbol(self, element: Any) -> None:
         code = next((value for name, value in element.items() if name.endswith("}char")), "")
-        number = int(code, 16) if len(code) <= 4 and code.isalnum() else 0xF000
+        number = int(code, 16) if _CODE.fullmatch(code) else 0xF000
         self._text(" " if 0xD800 <= number < 0xF900 else chr(number))  # of a font of signs: no word
 
     def _hyphen(self, element: Any) -> None:
@@ -221,8 +232,8 @@ class PartReader:
     def _choice(self, element: Any) -> bool:
         if not self._alternatives or self._alternatives[-1]:
             return False
-        needs = [element.nsmap.get(prefix) or "" for prefix in (element.get("Requires") or "").split()]
-        self._alternatives[-1] = all(namespace.startswith((*_OOXML, *_MICROSOFT)) for namespace in needs)
+        needs = (element.get("Requires") or "").split()
+        self._alternatives[-1] = all(self._understood.get(prefix, False) for prefix in needs)
         return self._alternatives[-1]
 
     def _fallback(self, element: Any) -> bool:

@@ -1,11 +1,11 @@
 """PDF: its text, page by page, with comments and the links of annotations. Runs in the bounded child (see worker)."""
 
 import ctypes
+from contextlib import suppress
 from typing import Any
 
-from .gathered import ADDRESS_AT_MOST, Gathered
+from .gathered import ADDRESS_AT_MOST, Enough, Gathered
 from .links import LINKS_AT_MOST
-from .text import TEXT_AT_MOST
 
 _PAGES_AT_MOST = 5_000
 _COMMENTS_AT_MOST, _COMMENT_AT_MOST = 10_000, 200_000  # of a document; bytes of one
@@ -19,22 +19,18 @@ def read_pdf(data: bytes) -> Gathered:
 
     document = pypdfium2.PdfDocument(data)
     try:
-        gathered, size = Gathered(str(document.get_metadata_dict().get("Title", ""))), 0
-        to_search = _SEARCHED_AT_MOST
-        for number in range(min(len(document), _PAGES_AT_MOST)):
-            try:
-                page = document[number]
-            except pypdfium2.PdfiumError:
-                continue
-            texts = page.get_textpage()
-            text = texts.get_text_bounded()
-            gathered.pieces.append(text + "\n")
-            _read_comments(page, gathered)
-            to_search = _read_links(document, page, texts, gathered, to_search)
-            page.close()
-            size += len(text)
-            if size > TEXT_AT_MOST:
-                break
+        gathered, to_search = Gathered(str(document.get_metadata_dict().get("Title", ""))), _SEARCHED_AT_MOST
+        with suppress(Enough):
+            for number in range(min(len(document), _PAGES_AT_MOST)):
+                try:
+                    page = document[number]
+                    texts = page.get_textpage()
+                except pypdfium2.PdfiumError:
+                    continue
+                gathered.add(texts.get_text_bounded() + "\n")
+                _read_comments(page, gathered)
+                to_search = _read_links(document, page, texts, gathered, to_search)
+                page.close()
         return gathered
     finally:
         document.close()
@@ -68,7 +64,7 @@ def _read_comments(page: Any, gathered: Gathered) -> None:
         if 2 < size <= _COMMENT_AT_MOST and pdfium.FPDFAnnot_GetSubtype(annotation) not in silent:
             buffer = ctypes.create_string_buffer(size)
             pdfium.FPDFAnnot_GetStringValue(annotation, b"Contents", ctypes.cast(buffer, _WIDE), size)
-            gathered.beside.append(buffer.raw[: size - 2].decode("utf-16-le", "replace") + "\n")
+            gathered.add(buffer.raw[: size - 2].decode("utf-16-le", "replace") + "\n", beside=True)
         pdfium.FPDFPage_CloseAnnot(annotation)
 
 

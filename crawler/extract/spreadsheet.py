@@ -6,6 +6,7 @@ them for a moment.
 
 import io
 import re
+import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
@@ -78,7 +79,7 @@ class Workbook:
             elif name == "f" and child.text and (called := _CALLED.search(child.text)):
                 self._gathered.link(called[1])
         if kind == "s":
-            return self._strings[int(value)] if value.isdecimal() and int(value) < len(self._strings) else ""
+            return self._strings[number] if (number := _number_in(value)) < len(self._strings) else ""
         if kind == "n" and value:
             return self._number(value, cell.get("s") or "0")
         if kind == "b":
@@ -86,8 +87,8 @@ class Workbook:
         return "" if kind == "e" else value
 
     def _number(self, value: str, style: str) -> str:
-        known = style.isdecimal() and int(style) < len(self._formats)
-        day, clock = self._formats[int(style)] if known else _NO_DATE
+        number = _number_in(style)
+        day, clock = self._formats[number] if number < len(self._formats) else _NO_DATE
         if not (day or clock):
             return _written_out(value) if len(value) > 12 or "E" in value else value
         if not _is_number(value) or not 0 <= float(value) < _LAST_DAY:
@@ -102,6 +103,12 @@ class Workbook:
 def _is_since_1904(root: Any) -> bool:
     found = next(root.iter(*_tags("workbookPr")), None)
     return found is not None and (found.get("date1904") or "") in ("1", "true")
+
+
+def _number_in(text: str) -> int:
+    """The number a cell gives of a string or a style; one that nothing has where it is none. (Python reads no number
+    of thousands of digits.)"""
+    return int(text) if text.isdecimal() and len(text) < 10 else sys.maxsize
 
 
 def _is_number(value: str) -> bool:
@@ -169,7 +176,7 @@ def _formats(root: Any) -> list[tuple[bool, str]]:
 def _shows(number: str, codes: dict[str | None, str]) -> tuple[bool, str]:
     code = codes.get(number)
     if code is None:
-        known = int(number) if number.isdecimal() else 0
+        known = _number_in(number)
         return (
             known in _DATES - _TIMES_ONLY,
             _SECONDS if known in _WITH_SECONDS else _MINUTES if known in _TIMES else "",

@@ -21,7 +21,7 @@ PATIENCE, LOST = timedelta(seconds=10), timedelta(hours=1)
 JOB = "crawler.jobs.preview"
 OF_A_DOCUMENT = 3
 LONGEST = timedelta(minutes=2)  # what was begun before lost its worker
-SECONDS = 60  # one ends within
+SECONDS, SOON = 60, 15  # within which one ends, and one that was stopped
 
 
 def ask(snapshot: Snapshot, by: str, entries: Mapping[str, Any], point_id: int | None = None) -> Preview:
@@ -29,6 +29,7 @@ def ask(snapshot: Snapshot, by: str, entries: Mapping[str, Any], point_id: int |
     now = timezone.now()
     forget_old(now)
     _refuse_too_many(_open(now), snapshot.doc_id, by)
+    _refuse_too_many_stopped(now, by)
     row = Preview.objects.create(
         doc_id=snapshot.doc_id, asked_by=by, asked_at=now, snapshot=snapshot.to_json(), entries=dict(entries),
         point_id=point_id,
@@ -55,6 +56,13 @@ def _refuse_too_many(rows: QuerySet[Preview], doc_id: int, by: str) -> None:
         raise TooManyAtOnce(f"Your preview{here} has not ended: wait for it, or stop it", SECONDS)
     if rows.filter(doc_id=doc_id).count() >= OF_A_DOCUMENT:
         raise TooManyAtOnce(f"{OF_A_DOCUMENT} people are previewing this document: wait until one has ended", SECONDS)
+
+
+def _refuse_too_many_stopped(now: datetime, by: str) -> None:
+    """Whoever asks and stops in turn would hold all workers: each stays with its site until that page has ended."""
+    stopped = Preview.objects.filter(asked_by=by, stop=True, started_at__gte=now - LONGEST, finished_at=None)
+    if stopped.count() > 1:
+        raise TooManyAtOnce("Previews that you stopped are still waiting for their site: try again in a moment", SOON)
 
 
 def forget_old(now: datetime, *, dry: bool = False) -> int:

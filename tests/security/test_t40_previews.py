@@ -54,6 +54,20 @@ def test_t40_a_person_has_one_open_preview_by_whatever_way(
     assert asks.ask("POST", f"documents/{document.pk}/previews/", {})[0] == 201
 
 
+def test_t40_whoever_asks_and_stops_in_turn_holds_two_workers_at_most(document_with_point: Document) -> None:
+    """A worker whose preview was stopped stays with the silent site until that page has ended."""
+    snapshot = snapshot_of(document_with_point)
+    for _ in range(2):
+        row = rows.ask(snapshot, "editor", {})
+        assert rows.begin(row.pk)
+        rows.stop(row)
+    with pytest.raises(TooManyAtOnce, match="Previews that you stopped are still waiting"):
+        rows.ask(snapshot, "editor", {})
+    rows.ask(snapshot, "somebody else", {})
+    rows.report(row, {}, finished=True)
+    assert rows.ask(snapshot, "editor", {}).pk
+
+
 def test_t40_an_administrator_is_told_at_the_launch_form(
     administrator: Any, signed_in: Any, document_with_point: Document
 ) -> None:

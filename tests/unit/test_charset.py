@@ -19,6 +19,12 @@ from tests.unit import vectors
         (b"\xff\xfeh\0\xe9\0", "utf-8", "hé", "utf-16le"),
         (b"h\xe9", "iso-8859-1", "hé", "windows-1252"),
         (b'<meta charset="koi8-r">\xc1', "", '<meta charset="koi8-r">а', "koi8-r"),
+        (
+            b'<meta charset="none"><meta charset=koi8-r>\xc1',
+            "",
+            '<meta charset="none"><meta charset=koi8-r>а',
+            "koi8-r",
+        ),
         (b'<meta charset="koi8-r">\xe9', "latin1", '<meta charset="koi8-r">é', "windows-1252"),
         (b"h\xc3\xa9", "", "hé", "utf-8"),
         (b"h\xc3\xa9", "no-such-charset", "hé", "utf-8"),
@@ -64,6 +70,14 @@ def test_a_query_is_escaped_in_the_charset_of_its_page() -> None:
     assert query_bytes("/?q=Γ€", "iso-2022-jp") == "/?q=%1B$B&%23%1B(B%26%238364%3B"  # two bytes of it are "&#"
     assert query_bytes("/?q=\x0ea", "iso-2022-jp") == "/?q=%26%2365533%3Ba"
     assert query_bytes("/?q=é", "replacement") == query_bytes("/?q=é", "utf-16le") == "/?q=%C3%A9"
+
+
+def test_a_query_of_many_escape_signs_takes_little_time() -> None:
+    """They begin two bytes of JIS in one charset only, where its encoder has none of its own."""
+    begun = time.process_time()
+    assert query_bytes("/?é" + "\x1b$" * 50_000, "windows-1252") == "/?%E9" + "%1B$" * 50_000
+    assert query_bytes("/?é" + "\x1b$" * 50_000, "iso-2022-jp").count("%26%2365533%3B$") == 50_000
+    assert time.process_time() - begun < 1
 
 
 def test_what_is_sent_is_encoded_as_browsers_do() -> None:

@@ -75,6 +75,32 @@ def test_a_base_counts_only_where_elements_are_nested_as_written() -> None:
     assert urls(read(f"<feed>{damaged}</feed>", "text/xml")) == ["http://c.org/"]
 
 
+def test_bases_in_bases_count_until_their_element_ends() -> None:
+    entries = '<entry xml:base="c/"><link href="1"/></entry><link href="2"/><entry xml:base="mailto:x"><link href="3"/>'
+    feed = f'<feed xmlns="http://www.w3.org/2005/Atom" xml:base="http://b.org/d/">{entries}</entry></feed>'
+    assert urls(read(feed, "text/xml")) == ["http://b.org/d/c/1", "http://b.org/d/2", "http://b.org/d/3"]
+
+
+LONG = "a/" * 250_000
+FOLDERS = "a/" * 1_000
+
+
+@pytest.mark.parametrize(
+    "feed",
+    [
+        f'<feed xml:base="http://b.org/{LONG}">' + '<link href="b"/>' * 10_000 + "</feed>",
+        f'<x xml:base="{FOLDERS}">' * 200 + '<link href="b"/>' * 10_000 + "</x>" * 200,
+        "<link>" * 200 + "x<b/>" * 50_000 + "</link>" * 200,
+        "<link>" * 200 + "x" * 2_000_000 + "<b/>x</link>" + "</link>" * 199,
+    ],
+    ids=["one base", "bases in bases", "links in links", "links around text"],
+)
+def test_bases_and_links_that_hold_much_take_little_time(feed: str) -> None:
+    begun = time.process_time()
+    read(feed, "text/xml")
+    assert time.process_time() - begun < 2
+
+
 def test_the_words_of_xml_that_is_not_well_formed_are_read_as_they_were_meant() -> None:
     body = "<r><p>AT&T &amp; caf&eacute; 1 &lt; 2 &nope; &#228;&#xD800;</p><![CDATA[x & y &amp; z]]><q>1</p>"
     assert read(body, "text/xml").text == "AT&T & café 1 < 2 &nope; ä\ufffd x & y &amp; z 1"

@@ -49,6 +49,7 @@ def box(text: str) -> str:
         ("<w:r><w:t>a</w:t><w:tab/><w:t>b</w:t><w:br/><w:t>c</w:t><w:noBreakHyphen/><w:t>d</w:t></w:r>", "a b c-d"),
         ('<w:r><w:t>op</w:t><w:softHyphen/><w:t>tion</w:t><w:sym w:font="Wingdings" w:char="F0B7"/></w:r>', "option"),
         ('<w:r><w:sym w:font="Times" w:char="03B1"/></w:r>', "α"),
+        (run("a") + '<w:r><w:sym w:char="zzzz"/><w:sym w:char="²"/></w:r>' + run("b"), "a b"),
         (f"<w:ruby><w:rt>{run('kana')}</w:rt><w:rubyBase>{run('kanji')}</w:rubyBase></w:ruby>{run('next')}",
          "kanjinext kana"),
         (f'<w:tbl><w:tr><w:tc>{paragraph(run("a"))}</w:tc><w:tc>{paragraph(run("b"))}</w:tc></w:tr></w:tbl>', "a b"),
@@ -266,6 +267,26 @@ def test_twice_the_elements_take_about_twice_the_time(name: str) -> None:
 
     once, twice = (min(seconds(count) for _ in range(2)) for count in (MANY, 2 * MANY))
     assert twice < max(4 * once, 0.2)
+
+
+def test_many_links_of_one_run_copy_its_words_once() -> None:
+    """Each has all of them for its anchor: 20,000 links of a run of a megabyte would be 20 gigabytes."""
+    links, words = '<a:hlinkClick r:id="l"/>' * 20_000, f"<a:t>{'x' * 500_000}</a:t>" * 2
+    run_of_links = f"<a:r><a:rPr>{links}</a:rPr>{words}</a:r>"
+    body = packages.word(run_of_links, [("l", "hyperlink", "http://b.org/")])
+    began = time.process_time()
+    assert len(office.read_zip(body).links) == 20_000
+    assert time.process_time() - began < 1
+
+
+def test_alternatives_among_many_prefixes_do_not_look_at_all_of_them() -> None:
+    prefixes = " ".join(f'xmlns:n{number}="u"' for number in range(10_000))
+    choice = '<mc:AlternateContent><mc:Choice Requires="wps"><w:t>x</w:t></mc:Choice></mc:AlternateContent>'
+    began = time.process_time()
+    assert office.read_zip(packages.word(f"<w:p {prefixes}>{choice * 5_000}</w:p>")).text.strip() == "x" * 5_000
+    assert time.process_time() - began < 2
+    own = choice.replace("wps", "own").replace("<mc:Choice", '<mc:Choice xmlns:own="http://schemas.microsoft.com/x"')
+    assert text_of(packages.word(own), DOCX) == "x"
 
 
 def test_of_a_document_that_is_too_large_for_memory_the_beginning_is_read(monkeypatch: pytest.MonkeyPatch) -> None:

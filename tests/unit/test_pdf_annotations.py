@@ -4,6 +4,7 @@ import time
 
 from crawler.extract import pdf
 from crawler.extract.links import LINKS_AT_MOST
+from crawler.extract.text import TEXT_AT_MOST
 from crawler.values import Link
 from tests.unit.documents import read
 
@@ -54,6 +55,13 @@ def test_comments_follow_the_text() -> None:
         b"<</Type/Annot/Subtype/Popup/Rect[0 0 9 9]/Contents(again)>>", b"<</Type/Annot/Subtype/Text/Rect[0 0 9 9]>>",
     ])  # fmt: skip
     assert read(body, PDF).text == "Hello PDF Please check 日本"
+
+
+def test_one_comment_that_is_named_very_often_is_not_kept_very_often() -> None:
+    """A PDF of 150 KB would become 800 MB of text, more than its reader may have; its words were lost with it."""
+    more = b"6 0 obj<</Subtype/Text/Contents 7 0 R>>endobj\n7 0 obj(" + b"word " * 18_000 + b")endobj\n"
+    gathered = pdf.read_pdf(document([b"6 0 R"] * 9_000, more=more))
+    assert gathered.text.startswith("Hello PDF") and len(gathered.text) < 2.1 * TEXT_AT_MOST
 
 
 def test_the_number_of_links_is_bounded() -> None:

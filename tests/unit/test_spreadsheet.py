@@ -33,6 +33,7 @@ STYLES = (
     ("cells", "text"),
     [
         (cell(1, "s") + cell(0, "s") + cell(7, "s") + cell("x", "s"), "two one"),
+        (cell("9" * 5_000, "s") + cell(3, style="9" * 5_000), "3"),
         (cell(2, "s"), "東京"),
         (cell(3, "s"), "Bold text"),
         (cell(4, "s"), "line end"),
