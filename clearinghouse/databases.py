@@ -28,12 +28,14 @@ LOCK_WAIT_SECONDS = 20
 # Measured with 5,000 pages of 26 KB: larger pages and rarer checkpoints take a third of the time SQLite needs. With
 # 50,000 pages the checkpoints decide, because keys are digests and a batch writes all over the indexes: a log of 96 MB
 # in place of 32 stored 1,154 pages a second in place of 870, one of 192 MB no more than that, nor did smaller pages.
+_CACHE = "PRAGMA cache_size=-32000;"
+_CACHE_OF_THREADS = "PRAGMA cache_size=-4000;"
 _SQLITE_PRAGMAS = (
     "PRAGMA page_size=16384;"  # counts for new files only
     "PRAGMA journal_mode=WAL;"
     "PRAGMA wal_autocheckpoint=6000;"
     "PRAGMA synchronous=FULL;"  # an acknowledged page survives a power cut (fault A8)
-    "PRAGMA cache_size=-32000;"
+    f"{_CACHE}"
     "PRAGMA temp_store=MEMORY;"
     "PRAGMA journal_size_limit=134217728;"
 )
@@ -41,9 +43,6 @@ _SQLITE_PRAGMAS = (
 # A host that is cut off in the middle of a transaction would hold its locks for hours; rivals wait for 20 s of silence.
 ASLEEP_SECONDS = 15
 _POSTGRES_OPTIONS = f"-c idle_in_transaction_session_timeout={ASLEEP_SECONDS * 1000}"
-
-# Readers of large databases gain; who writes whole databases would map all of them, see `unmapped`.
-_MAPPED = "PRAGMA mmap_size=268435456;"
 
 _APPS = {
     "crawler": {WEBCRAWL},
@@ -56,11 +55,11 @@ _MODELS = {
 }
 
 
-def from_url(url: str, mapped: bool = True) -> dict[str, Any]:
+def from_url(url: str) -> dict[str, Any]:
     """Django's settings for one database URL; raises ValueError for an unusable one."""
     parts = urlsplit(url)
     if parts.scheme == "sqlite":
-        return _sqlite(Path(unquote(url.removeprefix("sqlite:///"))), mapped)
+        return _sqlite(Path(unquote(url.removeprefix("sqlite:///"))))
     if parts.scheme in {"postgres", "postgresql"}:
         return _server(parts, "django.db.backends.postgresql", {"options": _POSTGRES_OPTIONS})
     if parts.scheme == "mssql":
@@ -68,9 +67,8 @@ def from_url(url: str, mapped: bool = True) -> dict[str, Any]:
     raise ValueError("A database address begins with sqlite:///, postgres:// or mssql://")
 
 
-def _sqlite(path: Path, mapped: bool) -> dict[str, Any]:
-    pragmas = _SQLITE_PRAGMAS + (_MAPPED if mapped else "")
-    options = {"init_command": pragmas, "transaction_mode": "IMMEDIATE", "timeout": LOCK_WAIT_SECONDS}
+def _sqlite(path: Path) -> dict[str, Any]:
+    options = {"init_command": _SQLITE_PRAGMAS, "transaction_mode": "IMMEDIATE", "timeout": LOCK_WAIT_SECONDS}
     return {
         "ENGINE": "django.db.backends.sqlite3",
         "NAME": str(path),
@@ -116,15 +114,13 @@ def _sql_server(asked: dict[str, str]) -> dict[str, Any]:
     return options | {"extra_params": ";".join(f"{word}={value}" for word, value in words.items())}
 
 
-def unmapped() -> None:
-    """For a process that reads and writes whole databases: it would have hundreds of megabytes of files mapped, and
-    gains nothing by it. What it maps counts as its memory where memory is limited."""
+def serve_threads() -> None:
+    """For a web process, before its first question: each thread has connections of its own, and each of these keeps
+    pages for itself. What they need again the system keeps for all of them."""
     for connection in connections.all():
         if connection.vendor == "sqlite":
             options = connection.settings_dict["OPTIONS"]
-            options["init_command"] = options.get("init_command", "").replace(_MAPPED, "")
-            if connection.connection is not None:
-                connection.connection.execute("PRAGMA mmap_size=0")
+            options["init_command"] = options.get("init_command", "").replace(_CACHE, _CACHE_OF_THREADS)
 
 
 def let_go(alias: str) -> None:

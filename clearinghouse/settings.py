@@ -125,9 +125,9 @@ TEMPLATES = [
 FORM_RENDERER = "django.forms.renderers.TemplatesSetting"
 
 
-def _database(name: str, file: str, mapped: bool = True) -> dict[str, Any]:
+def _database(name: str, file: str) -> dict[str, Any]:
     try:
-        return databases.from_url(env.text(name) or f"sqlite:///{Path(VAR, file).resolve()}", mapped)
+        return databases.from_url(env.text(name) or f"sqlite:///{Path(VAR, file).resolve()}")
     except ValueError:  # its words may quote a part of the password
         raise SystemExit(
             f"{env.PREFIX}{name} must be sqlite:///…, postgres://… or mssql://…; what is special in a password is "
@@ -137,7 +137,7 @@ def _database(name: str, file: str, mapped: bool = True) -> dict[str, Any]:
 
 DATABASES = {
     databases.DEFAULT: _database("DB", "doc_library.sqlite3"),
-    databases.WEBCRAWL: _database("DB_WEBCRAWL", "webcrawl.sqlite3", mapped=False),
+    databases.WEBCRAWL: _database("DB_WEBCRAWL", "webcrawl.sqlite3"),
     databases.PRIMARY: _database("DB_PRIMARY", "primary.sqlite3"),
     databases.BACKUP: _database("DB_BACKUP", "backup.sqlite3"),
 }

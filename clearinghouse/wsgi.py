@@ -6,11 +6,12 @@ from typing import Any
 
 from django.core.wsgi import get_wsgi_application
 
-from clearinghouse import held_files
+from clearinghouse import databases, held_files
 from clearinghouse.whole_bodies import WholeBodies
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "clearinghouse.settings")
 _django = WholeBodies(get_wsgi_application())
+databases.serve_threads()
 
 
 def application(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:

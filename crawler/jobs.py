@@ -9,7 +9,7 @@ import signal
 from django.utils import timezone
 
 from clearinghouse import queues
-from clearinghouse.databases import TARGETS, unmapped
+from clearinghouse.databases import TARGETS
 from clearinghouse.logs import about
 from clearinghouse.records import acting_as
 
@@ -65,7 +65,6 @@ def count_words() -> None:
     from .index import counts
 
     surroundings.step_back()
-    unmapped()
     for target in counts.behind():
         counts.follow(TARGETS[target])
 

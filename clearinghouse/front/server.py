@@ -1,9 +1,12 @@
 """The connections of visitors: who may have one, and for how long it may keep us waiting."""
 
 import asyncio
+import fcntl
 import hashlib
 import re
 import socket
+import struct
+import termios
 import time
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -24,6 +27,7 @@ TURN_SECONDS = 30.0
 THROWN_AWAY_SECONDS = 10.0
 UNREAD = 128 * 1024  # bytes of answers that the kernel keeps for a slow reader
 READING_SECONDS = 60.0  # for the next 64 KB of an answer
+LONGEST_PAUSE = 1.0  # between two looks at what was read
 _SESSION = re.compile(rb"(?:^|;\s*)sessionid=([^;\s]+)")
 _SENTENCES = {
     400: "This request cannot be read.",
@@ -53,6 +57,14 @@ class Visit:
     def visitor(self) -> Visitor:
         peer = self.writer.get_extra_info("peername")
         return Visitor(str(peer[0]).partition("%")[0], int(peer[1])) if isinstance(peer, tuple) else Visitor("", 0)
+
+    def unread(self) -> int:
+        """Bytes of answers that have not come to the visitor's machine; 0 where the kernel does not say."""
+        waiting: int = self.writer.transport.get_write_buffer_size()
+        with suppress(OSError, ValueError):  # another system, or a socket that is closed
+            told = fcntl.ioctl(self.writer.get_extra_info("socket").fileno(), termios.TIOCOUTQ, bytes(4))
+            waiting += struct.unpack("i", told)[0]
+        return waiting
 
     def key(self, request: h11.Request) -> Key:
         """Behind a proxy of this machine everybody has its address: then the one it names counts, for taking turns."""
@@ -109,6 +121,7 @@ class Front:
             if request is None:
                 return False
             await self._read_body(visit, request, body)
+            await self._taken(visit)
             visit.since = 0.0
             await self._answered(visit, request, body)
         except h11.RemoteProtocolError:
@@ -153,6 +166,16 @@ class Front:
                 body.add(event.data)
         finally:
             self._bytes -= counted
+
+    async def _taken(self, visit: Visit) -> None:
+        """Returns when the answer before this request was read: who asks for twenty and reads none costs one."""
+        pause = 0.01
+        async with asyncio.timeout(READING_SECONDS):
+            while visit.unread():
+                if visit.writer.is_closing():
+                    raise NoAnswer
+                await asyncio.sleep(pause)
+                pause = min(2 * pause, LONGEST_PAUSE)
 
     # -- out ----------------------------------------------------------------------------------------------------
 

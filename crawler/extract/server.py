@@ -11,11 +11,11 @@ import resource
 import signal
 import socket
 import sys
-from collections.abc import Callable
 from contextlib import suppress
 
 from clearinghouse.addresses import Refusal
 from clearinghouse.digests import digest_of
+from clearinghouse.free_memory import give_back_memory
 from crawler.extract import wire
 from crawler.extract.page import read
 from crawler.values import Extracted
@@ -33,7 +33,7 @@ def main() -> None:
     gc.freeze()
     gc.set_threshold(50_000, 20, 50)
     os.nice(4)  # the loop comes first: whoever reads pages waits for it, and it for nobody
-    give_back = _keep_memory()
+    _keep_memory()
     # An instance that was killed leaves a broken channel: then there is nobody to tell.
     with (
         suppress(ConnectionError),
@@ -47,17 +47,15 @@ def main() -> None:
                 return
             channel.sendall(wire.answer(digest_of(body), _read(facts, body)))
             if body_size > LARGE:
-                give_back(0)  # or the process would stay as large as its largest page made it
+                give_back_memory()  # or the process would stay as large as its largest page made it
 
 
-def _keep_memory() -> Callable[[int], int]:
-    """Memory of one page is kept for the next, where the C library can be told so; returns what gives it back."""
+def _keep_memory() -> None:
+    """Memory of one page is kept for the next, where the C library can be told so."""
     library = ctypes.CDLL(None)
     tell = getattr(library, "mallopt", lambda what, size: 0)
     tell(_TRIM_THRESHOLD, 8_000_000)
     tell(_MMAP_THRESHOLD, 4_000_000)
-    give_back: Callable[[int], int] = getattr(library, "malloc_trim", lambda padding: 0)
-    return give_back
 
 
 def _read(facts: bytes, body: bytes) -> Extracted | Refusal:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from bs4 import BeautifulSoup, Tag
+from bs4.filter import SoupStrainer
 
 from clearinghouse.addresses import Refusal
 from clearinghouse.addresses.parse import parse, resolve
@@ -62,7 +63,7 @@ def _look(line: Line, url: str) -> SignInPage:
 
 def fields_of(body: bytes, url: str) -> SignInPage:
     """Pure: the first form with a password field, and the field above it in which one types."""
-    soup = BeautifulSoup(body, "lxml")
+    soup = BeautifulSoup(body, "lxml", parse_only=SoupStrainer("form"))  # a tree of all takes forty times the page
     for form in soup.find_all("form"):
         user = ""
         for one in form.find_all("input"):

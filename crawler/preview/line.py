@@ -12,6 +12,7 @@ from dataclasses import replace
 from clearinghouse.addresses import Address, Refusal
 from clearinghouse.addresses.parse import parse, resolve
 from clearinghouse.digests import digest_of
+from clearinghouse.free_memory import give_back_memory
 
 from .. import host_rows
 from ..answers import REDIRECTS
@@ -109,6 +110,7 @@ class Line:
         self.fetcher.close()
         if self._parsers is not None:
             self._parsers.close()
+            self._parsers = None  # with the pages it had; this one and its fetcher hold each other until Python looks
 
 
 @contextmanager
@@ -120,6 +122,7 @@ def looking(seconds: float) -> Iterator[Line]:
             yield line
         finally:
             line.close()
+            give_back_memory()  # or each thread of a web process would stay as large as its largest page made it
 
 
 def _kept(origin: str) -> Robots | None:

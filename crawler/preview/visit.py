@@ -188,11 +188,12 @@ class Visitor:
             refusal = first_blocking(self.rules.verdicts(url).refusals.values())
             if refusal is None and self.rules.points:
                 found.count_in += 1
-                found.links_in.append(url)
+                if found.count_in <= LINKS_SHOWN:
+                    found.links_in.append(url)
             else:
                 found.count_out += 1
-                found.links_out.append((url, _label(refusal)))
-        found.links_in, found.links_out = found.links_in[:LINKS_SHOWN], found.links_out[:LINKS_SHOWN]
+                if found.count_out <= LINKS_SHOWN:
+                    found.links_out.append((url, _label(refusal)))
         found.good, found.verdict = True, f"It answered {fetched.status} and can be read"
         if found.sign_in_page:
             found.verdict += ", but it looks like a sign-in page"

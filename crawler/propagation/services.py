@@ -14,7 +14,7 @@ from django.db import DatabaseError, InterfaceError, OperationalError, connectio
 from django.db.models import Model
 from django.utils import timezone
 
-from clearinghouse.databases import TARGETS, WEBCRAWL, let_go, unmapped
+from clearinghouse.databases import TARGETS, WEBCRAWL, let_go
 from clearinghouse.records import acting_as
 from crawler.errors import CrawlerError, Fenced, WrongMoment
 from crawler.models import Propagation, PropagationStep
@@ -135,7 +135,6 @@ def unfinished() -> Propagation | None:
 
 def carry_out(propagation_id: int, *, collector: Collector | None = None) -> Propagation:
     """Works through the steps that are not done yet. An expected failure is a state of the row, not an exception."""
-    unmapped()
     with claim.claimed(propagation_id) as beat:
         row = Propagation.objects.get(pk=propagation_id)
         if beat is None or row.state not in AT_WORK:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from tests.flow.house import House
 
-from .drips import BODIES, HEADERS, Drips, readers
+from .drips import Drips, all_drips
 from .measure import READER, Waits, calls_of, measured, prepare, silent_site
 from .people import Worker
 from .reader import Reader
@@ -47,7 +47,7 @@ def abuse(house: House, silent: str, given: argparse.Namespace) -> int:
     print(f"idle: {_MS.format(*(1000 * one for one in idle))}\n\n| what | search | sign-in | launch | answers |")
     print("| --- | --- | --- | --- | --- |", flush=True)
     missed = 0
-    for drip in (HEADERS, BODIES, readers("/static/app.css")):
+    for drip in all_drips(worker.stylesheet()):
         if given.drips and given.only in drip.name:
             with Drips(house.port, drip, given.drips):
                 missed += row(f"{given.drips} × {drip.name}", measured(house, worker, 6), idle, "")

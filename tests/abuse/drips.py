@@ -21,9 +21,13 @@ HEADERS = Drip("slow headers", _HEAD, b"a")
 BODIES = Drip("slow bodies", _BODY, b"a")
 
 
-def readers(path: str) -> Drip:
-    """Asks for the same large page many times, and reads a byte now and then."""
-    return Drip("slow reading", f"GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode() * 20, b"")
+def readers(of: str, path: str) -> Drip:
+    """Asks for the same page many times, and reads a byte now and then."""
+    return Drip(f"slow reading of {of}", f"GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode() * 20, b"")
+
+
+def all_drips(stylesheet: str) -> tuple[Drip, ...]:
+    return HEADERS, BODIES, readers("a file", stylesheet), readers("a search", "/search/?q=quality")
 
 
 class Drips:

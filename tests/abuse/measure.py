@@ -41,6 +41,7 @@ def prepare(house: House, silent: str) -> None:
     place = silent.removeprefix("http://").rstrip("/")
     house.env["CLEARINGHOUSE_ALLOWED_NETWORKS"] += f",{place}"
     house.manage("load_demo")
+    house.collect_static()
     house.start_everything()
     house.start_front()
     run = house.manage("launch", "--doc", 2, "--speed", "fast")["run"]

@@ -7,6 +7,7 @@ from pathlib import Path
 from urllib.parse import urlencode
 
 WHO = "administrator"
+_STYLESHEET = re.compile(r"/static/app[\w.]*\.css")
 _TOKEN = re.compile(r'csrfmiddlewaretoken" value="(\w+)"')
 
 
@@ -33,6 +34,12 @@ class Worker:
     def search(self) -> None:
         status, text, _ = self.ask("/search/?q=quality")
         assert status == 200 and "</html>" in text, status
+
+    def stylesheet(self) -> str:
+        """Its address, as a page names it; it must be there."""
+        found = _STYLESHEET.search(self.ask("/search/")[1])
+        assert found and self.ask(found[0])[0] == 200
+        return found[0]
 
     def healthz(self) -> None:
         assert self.ask("/healthz")[0] == 200

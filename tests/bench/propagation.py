@@ -136,7 +136,7 @@ def plain(var: Path, empty: Path) -> tuple[float, float]:
     with closing(sqlite3.connect(target, isolation_level=None)) as connection:
         connection.executescript(
             "PRAGMA journal_mode=WAL; PRAGMA wal_autocheckpoint=2000; PRAGMA synchronous=FULL; "
-            "PRAGMA cache_size=-32000; PRAGMA temp_store=MEMORY; PRAGMA mmap_size=268435456;"
+            "PRAGMA cache_size=-32000; PRAGMA temp_store=MEMORY;"
         )
         connection.execute("ATTACH ? AS source", [str(var / "webcrawl.sqlite3")])
         return _timed(connection, COPY), _timed(connection, INDEX)

@@ -194,11 +194,11 @@ def bare_sql(var: Path) -> Ask:
     """The same tables and weights, filter and top 10, nothing else."""
     if there := ground.server():
         return postgres_peer.bare_sql(there.connect(ground.name_of(var, "primary")))
-    from clearinghouse.databases import _MAPPED, _SQLITE_PRAGMAS
+    from clearinghouse.databases import _SQLITE_PRAGMAS
     from clearinghouse.search.backends.base import WEIGHTS
 
     base = sqlite3.connect(f"file:{var}/primary.sqlite3?mode=ro", uri=True)
-    base.executescript(_SQLITE_PRAGMAS.replace("PRAGMA journal_mode=WAL;", "") + _MAPPED)
+    base.executescript(_SQLITE_PRAGMAS.replace("PRAGMA journal_mode=WAL;", ""))
     sql = (
         "SELECT v.published_id, v.crawl_page_url, v.title_str, v.text FROM published_index "
         "JOIN published_interval i ON i.published_id = published_index.rowid "

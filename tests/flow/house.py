@@ -131,6 +131,10 @@ class House:
         until(lambda: all(self._status(path) == 200 for path in ("/sign-in/", "/search/")), "both answer", 60)
         return f"http://127.0.0.1:{self.port}"
 
+    def collect_static(self) -> None:
+        done = self.run("collectstatic", "--no-input", "--verbosity", 0)
+        assert done.returncode == 0, done.stderr
+
     def _status(self, path: str) -> int:
         web = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
         try:

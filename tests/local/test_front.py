@@ -198,6 +198,24 @@ def test_who_reads_slowly_holds_no_thread(house: House) -> None:
         one.close()
 
 
+def test_who_reads_no_answer_gets_no_other(house: House) -> None:
+    """Twenty questions in one go cost one answer, until it is read."""
+    with socket.socket() as one:
+        one.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        one.settimeout(20)
+        one.connect(("127.0.0.1", house.port))
+        one.sendall(b"GET /big/20000 HTTP/1.1\r\nHost: localhost\r\n\r\n" * 20)
+        until(lambda: house.staff.seen, "the first is answered")
+        time.sleep(1)
+        assert len(house.staff.seen) == 1
+        received = b""
+        while received.count(b"x" * 20_000) < 20:
+            piece = one.recv(65_536)
+            assert piece, len(received)
+            received += piece
+    assert len(house.staff.seen) == 20 == received.count(b"HTTP/1.1 200")
+
+
 def test_who_sends_slowly_holds_no_thread(house: House) -> None:
     slow = [house.raw(b"GET / HTTP/1.1\r\nHost: loc") for _ in range(50)]
     slow += [house.raw(b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\n12345") for _ in range(50)]

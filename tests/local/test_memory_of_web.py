@@ -1,0 +1,58 @@
+"""What the databases take of a web process: a few megabytes a thread, however large they are."""
+
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+
+from tests.flow.conftest import house, prepared_folder
+from tests.flow.house import BASE, House
+
+__all__ = ["house", "prepared_folder"]
+ROWS, THREADS = 40_000, 4  # of a kilobyte each
+MOST = 20.0  # MB a thread, of four databases
+_READ_ALL = """
+import re, threading
+from clearinghouse.wsgi import application
+from django.db import connections
+
+def taken():
+    with open("/proc/self/smaps_rollup") as told:
+        text = told.read()
+    return int(re.search(r"Rss:\\s+(\\d+)", text)[1]) / 1024
+
+def read():
+    for alias in ("default", "webcrawl", "primary", "backup"):
+        with connections[alias].cursor() as cursor:
+            cursor.execute("SELECT SUM(LENGTH(text)) FROM much")
+            assert cursor.fetchone()[0] == LENGTH
+    done.wait()  # its connections stay open
+    over.wait()
+
+connections.all()
+before = taken()
+done, over = threading.Barrier(THREADS + 1), threading.Event()
+for _ in range(THREADS):
+    threading.Thread(target=read, daemon=True).start()
+done.wait()
+print(taken() - before)
+"""
+
+
+def test_large_databases_take_a_few_megabytes_a_thread(house: House) -> None:
+    for name in ("doc_library", "webcrawl", "primary", "backup"):
+        fill(house.folder / f"{name}.sqlite3")
+    script = f"THREADS, LENGTH = {THREADS}, {ROWS * 1000}\n{_READ_ALL}"
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=BASE, env=house.env, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert float(done.stdout) < MOST * THREADS, done.stdout
+
+
+def fill(path: Path) -> None:
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("CREATE TABLE much (id INTEGER PRIMARY KEY, text TEXT)")
+        connection.executemany("INSERT INTO much (text) VALUES (?)", (["x" * 1000] for _ in range(ROWS)))
+        connection.commit()
