@@ -10,7 +10,7 @@ from collections.abc import Callable
 from clearinghouse.addresses import Address, Refusal
 
 from .errors import TimeUsedUp
-from .policy.judge import Rules
+from .policy.judge import Judged, Rules
 from .values import PointSettings, Snapshot
 
 SECONDS = 3.0  # for one answer, however many addresses it is about
@@ -33,11 +33,16 @@ class Deadline:
 
 
 class RulesInTime(Rules):
-    """The same verdicts as Rules; `look` is called before each exclude URL is tried, and raises when it is too late."""
+    """The same verdicts as Rules; `look` is called for each address, and before each exclude URL is tried, and raises
+    when it is too late."""
 
     def __init__(self, snapshot: Snapshot, look: Callable[[], None]) -> None:
         super().__init__(snapshot)
         self._look = look
+
+    def verdicts(self, href: str, nofollow: bool = False, page_nofollow: bool = False) -> Judged:
+        self._look()
+        return super().verdicts(href, nofollow, page_nofollow)
 
     def _late(
         self, address: Address, owner: PointSettings | None, nofollow: bool, page_nofollow: bool
@@ -46,5 +51,4 @@ class RulesInTime(Rules):
             self._look()
             if exclude.matches(address.href):
                 return Refusal("excluded", exclude.pattern)
-        self._look()
         return self._by_nofollow(owner, nofollow, page_nofollow)

@@ -124,6 +124,18 @@ def test_t41_explain_ends_when_its_time_is_used_up(
     assert time.monotonic() - began < 5
 
 
+def test_t41_reading_the_exclude_urls_for_each_address_counts_too(
+    document: Document, editor: Any, program: Any, little_time: None
+) -> None:
+    """Without a crawl point nothing is compared with them, and they took a minute all the same."""
+    excludes = [f"http://b.org/{'é' * 150}{number}*" for number in range(1_000)]
+    body = {"urls": [f"ftp://b.org/{number}" for number in range(200)], "excludes": excludes}
+    began = time.monotonic()
+    status, said = program(editor).ask("POST", f"documents/{document.pk}/explain/", body)
+    assert (status, said["code"]) == (422, "too_long"), said
+    assert time.monotonic() - began < 5
+
+
 def test_t41_the_tester_shows_what_it_has_and_says_that_it_gave_up(
     slow: Document, editor: Any, signed_in: Any, little_time: None
 ) -> None:
