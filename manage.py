@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 def main() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "clearinghouse.settings")
-    gc.disable()  # nothing of what is imported is garbage: a seventh of what a start takes was looking for some
+    gc.disable()  # nothing of what is imported is garbage: a third of what a start took was looking for some
     from django.conf import settings
     from django.core.exceptions import ImproperlyConfigured
     from django.core.management import ManagementUtility, get_commands
