@@ -1,10 +1,16 @@
 """What every test may use."""
 
+import gc
 from typing import Any
 
 import pytest
 
 pytest_plugins = ["tests.people", "tests.requirements", "tests.order"]
+
+
+def pytest_collection_finish() -> None:
+    """What a session keeps to its end is not looked through for garbage again and again: a twentieth of its time."""
+    gc.freeze()
 
 
 @pytest.fixture

@@ -18,6 +18,7 @@ import pytest
 
 TICKS = os.sysconf("SC_CLK_TCK")
 SHOWN = 60
+NAMED = 15.0  # seconds: what takes longer stands in tests/order.py
 
 
 def _family() -> Iterator[list[str]]:
@@ -71,6 +72,10 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
     for name, (work, clock, count) in sorted(files.items(), key=lambda one: -one[1][0])[:SHOWN]:
         terminalreporter.line(f"{work:8.1f} {clock:8.1f} {count:5}  {name}")
     terminalreporter.line(f"{sum(work for work, _, _ in files.values()):8.1f} in all")
+    terminalreporter.section("the longest files, for tests/order.py", sep="-")
+    for name, (_, clock, _) in sorted(files.items(), key=lambda one: -one[1][1]):
+        if clock >= NAMED:
+            terminalreporter.line(f'    "{name.removeprefix("tests/")}": {round(clock, -1):.0f},')
     terminalreporter.section("what single tests cost", sep="-")
     for work, clock, name in sorted(tests, reverse=True)[:SHOWN]:
         terminalreporter.line(f"{work:8.1f} {clock:8.1f}  {name}")

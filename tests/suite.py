@@ -27,6 +27,7 @@ def main(lanes: str, arguments: list[str], always: Sequence[str] = ()) -> int:
     with tempfile.TemporaryDirectory(prefix="s-", dir=quick_folder()) as folder:
         Path(folder).chmod(0o755)  # some tests start servers as somebody who has no rights
         os.environ["TMPDIR"] = folder
+        os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # else each of 1,500 processes compiles the product anew
         return run(["-n", lanes, *LANES, *arguments], always)
 
 

@@ -181,7 +181,7 @@ def _everything(install: Install) -> list[Any]:
 
 def test_a_prepare_killed_anywhere_can_be_repeated(install: Install) -> None:
     install.old_library("default", pages=700)
-    killed = [install.killed_prepare(seconds + random.uniform(0.0, 0.3)) for seconds in (0.5, 0.8, 1.1, 1.4)]
+    killed = [install.killed_prepare(seconds + random.uniform(0.0, 0.3)) for seconds in (0.4, 0.65, 0.9, 1.15)]
     states = install.prepare()
     assert any(killed)
     assert set(states) == {"default", "webcrawl", "primary", "backup"}

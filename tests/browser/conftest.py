@@ -45,6 +45,13 @@ def open_house(chromium: Browser, house: House) -> House:
     return opened(house)
 
 
+@pytest.fixture(scope="module")
+def module_house(chromium: Browser, prepared_folder: Path) -> Iterator[House]:
+    """An open house for the tests of one file: each leaves it as it found it."""
+    with fresh_house(prepared_folder) as house:
+        yield opened(house)
+
+
 @pytest.fixture(scope="session")
 def busy_house(chromium: Browser, prepared_folder: Path) -> Iterator[House]:
     """An open house with two crawls and a propagation behind it. All tests share it: they leave it as they found it,
@@ -71,7 +78,8 @@ def visit(chromium: Browser, request: pytest.FixtureRequest) -> Iterator[Callabl
 
     A failed test leaves pictures; trouble in any profile fails the test.
     """
-    home = request.getfixturevalue("busy_house" if "busy_house" in request.fixturenames else "open_house")
+    shared = (name for name in ("busy_house", "module_house") if name in request.fixturenames)
+    home = request.getfixturevalue(next(shared, "open_house"))
     visitors: list[Visitor] = []
 
     def arrive(scripts: bool = True, **options: Any) -> Visitor:

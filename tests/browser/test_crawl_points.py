@@ -1,12 +1,31 @@
 """The daily work at the crawl points: by keyboard alone, without JavaScript, with entries that are not saved yet."""
 
 import re
+from collections.abc import Iterator
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.visitor import focused, tab_to
+from tests.flow.house import House
 
 TITLE = "Try it here: tools for quality improvement"
+EMPTY = f"""
+from crawlpoints.models import CrawlPoint, CrawlPointLink
+links = CrawlPointLink._base_manager.filter(document__sheet__title={TITLE!r})
+numbers = list(links.values_list("pk", "crawl_point"))
+for model, found in ((CrawlPointLink, 0), (CrawlPoint, 1)):
+    rows = model._base_manager.filter(pk__in=[row[found] for row in numbers])
+    rows._raw_delete(rows.db)  # delete() would keep them, as the product does
+"""
+
+
+@pytest.fixture
+def empty_panel(module_house: House) -> Iterator[House]:
+    """The document has no crawl point, as in the demo: what the test before left is gone."""
+    yield module_house
+    done = module_house.run("shell", "-v", "0", "-c", EMPTY)
+    assert done.returncode == 0, done.stderr
 
 
 def panel_of(visitor) -> Page:
@@ -17,9 +36,9 @@ def panel_of(visitor) -> Page:
     return visitor.page
 
 
-def test_add_update_delete_and_undo_by_keyboard_alone(visit, open_house):
+def test_add_update_delete_and_undo_by_keyboard_alone(visit, empty_panel):
     page = panel_of(visit())
-    site = open_house.site
+    site = empty_panel.site
     tab_to(page, "Add a crawl point", "link")
     page.keyboard.press("Enter")
     dialog = page.get_by_role("dialog")
@@ -53,7 +72,7 @@ def test_add_update_delete_and_undo_by_keyboard_alone(visit, open_house):
     expect(page.get_by_role("row").nth(1).locator("[data-th='Depth limit']")).to_have_text("1")
 
 
-def test_escape_closes_the_dialog_and_the_focus_returns(visit, open_house):
+def test_escape_closes_the_dialog_and_the_focus_returns(visit, empty_panel):
     page = panel_of(visit())
     door = page.get_by_role("link", name="Add a crawl point")
     door.click()
@@ -63,9 +82,9 @@ def test_escape_closes_the_dialog_and_the_focus_returns(visit, open_house):
     expect(door).to_be_focused()
 
 
-def test_the_same_without_javascript(visit, open_house):
+def test_the_same_without_javascript(visit, empty_panel):
     page = panel_of(visit(scripts=False))
-    site = open_house.site
+    site = empty_panel.site
     page.get_by_role("link", name="Add a crawl point").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Add crawl point")
     page.get_by_label("URL", exact=True).fill(f"{site}/tools/")
@@ -87,7 +106,7 @@ def test_the_same_without_javascript(visit, open_house):
     expect(page.locator("#status")).to_contain_text(f"Restored crawl point {site}/tools/.")
 
 
-def test_unsaved_entries_come_back_and_the_password_does_not(visit, open_house):
+def test_unsaved_entries_come_back_and_the_password_does_not(visit, empty_panel):
     page = panel_of(visit())
     page.get_by_role("link", name="Add a crawl point").click()
     dialog = page.get_by_role("dialog")
@@ -110,13 +129,13 @@ def test_unsaved_entries_come_back_and_the_password_does_not(visit, open_house):
     expect(dialog.locator("[data-draft]")).to_have_count(0)
 
 
-def test_a_preview_is_followed_to_its_end(visit, open_house):
+def test_a_preview_is_followed_to_its_end(visit, empty_panel):
     visitor = visit()
     page = panel_of(visitor)
     page.get_by_role("link", name="Add a crawl point").click()
     dialog = page.get_by_role("dialog")
-    dialog.get_by_label("URL", exact=True).fill(f"{open_house.site}/tools/")
-    dialog.get_by_label("Root string").fill(f"{open_house.site}/tools/")
+    dialog.get_by_label("URL", exact=True).fill(f"{empty_panel.site}/tools/")
+    dialog.get_by_label("Root string").fill(f"{empty_panel.site}/tools/")
     dialog.get_by_label("Depth limit").fill("1")
     dialog.get_by_role("button", name="Preview these settings").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Preview")

@@ -2,7 +2,9 @@
 
 from playwright.sync_api import expect
 
-from tests.browser.test_crawl_points import panel_of
+from tests.browser.test_crawl_points import empty_panel, panel_of
+
+__all__ = ["empty_panel"]
 
 
 def panel_with_a_point(visitor, house):
@@ -12,9 +14,9 @@ def panel_with_a_point(visitor, house):
     return page
 
 
-def test_an_old_draft_meets_the_changes_of_a_colleague(visit, open_house):
+def test_an_old_draft_meets_the_changes_of_a_colleague(visit, empty_panel):
     visitor = visit()
-    page = panel_with_a_point(visitor, open_house)
+    page = panel_with_a_point(visitor, empty_panel)
     row = page.locator("table").first.locator("tbody tr").first.locator("th a")
     row.click()
     dialog = page.get_by_role("dialog")
@@ -43,10 +45,10 @@ def test_an_old_draft_meets_the_changes_of_a_colleague(visit, open_house):
     expect(dialog.locator("[data-draft]")).to_have_count(0)
 
 
-def test_what_follows_the_typing_hand(visit, open_house):
+def test_what_follows_the_typing_hand(visit, empty_panel):
     visitor = visit()
-    page = panel_with_a_point(visitor, open_house)
-    site = open_house.site
+    page = panel_with_a_point(visitor, empty_panel)
+    site = empty_panel.site
     page.locator("table").first.locator("tbody tr").first.locator("th a").click()
     dialog = page.get_by_role("dialog")
     # The root string is the folder of the saved URL, so it follows.
@@ -71,9 +73,9 @@ def test_what_follows_the_typing_hand(visit, open_house):
     expect(dialog.get_by_label("Password", exact=True)).to_have_value("canary-7Q")
 
 
-def test_who_signs_out_leaves_no_entries_behind(visit, open_house):
+def test_who_signs_out_leaves_no_entries_behind(visit, empty_panel):
     visitor = visit()
-    page = panel_with_a_point(visitor, open_house)
+    page = panel_with_a_point(visitor, empty_panel)
     page.locator("table").first.locator("tbody tr").first.locator("th a").click()
     page.get_by_role("dialog").get_by_label("Note").fill("a secret, not saved")
     page.keyboard.press("Escape")

@@ -67,8 +67,8 @@ def test_every_page_of_every_role_opens_without_trouble(visit, busy_house):
     for role in ("administrator", "manager", "developer", "indexer"):
         visitor = visit()
         visitor.sign_in(role)
-        # Scripts and styles speak up for those who see most and least; between them it is the same pages.
-        pages[role] = walk(visitor, "/", shown if role in ("administrator", "indexer") else fetched)
+        # Scripts and styles speak up for who sees least; for the administrator every page is opened by test_axe.
+        pages[role] = walk(visitor, "/", shown if role == "indexer" else fetched)
     assert len(pages["administrator"]) > len(pages["developer"]) > 10
     assert "/propagation/" not in pages["developer"]
 

@@ -18,7 +18,7 @@ def lent_house(busy_house: House) -> Iterator[House]:
             until(lambda run=run: busy_house.ended(run["run"]), "the crawl of this test ends", 60)
 
 
-def test_focus_menu_and_selection_survive_ten_polls(visit, open_house):
+def test_focus_menu_and_selection_survive_ten_polls(visit, lent_house):
     visitor = visit()
     visitor.sign_in("administrator")
     page = visitor.page
@@ -29,11 +29,8 @@ def test_focus_menu_and_selection_survive_ten_polls(visit, open_house):
             polls.append(answer.status)
 
     page.on("response", note)
-    page.goto("/crawls/launch/")
-    page.get_by_label("Polite: one request a second to each site").check()
-    page.get_by_role("button", name="Launch crawl of").click()
+    visitor.launch_politely()
     depth = page.locator("#depth-1")
-    depth.wait_for(timeout=60_000)
     before = page.locator("#live-n-pages").inner_text()
     page.locator("#live-controls summary", has_text="Speed").click()
     depth.focus()

@@ -9,7 +9,6 @@ import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
 from redis import Redis
@@ -24,7 +23,6 @@ from tests.requirements import need
 from tests.sites.graph import Page, Site, serve
 
 PAGES = 40
-ENDED = ("finished", "stopped", "cancelled", "failed")
 _RING = """
 import django, time
 django.setup()
@@ -57,18 +55,13 @@ def a_run(house: House, site: Site, speed: str = "fast") -> int:  # noqa: F811
     return int(house.manage("launch", "--doc", document, "--speed", speed)["run"])
 
 
-def ended(house: House, run: int) -> dict[str, Any] | None:  # noqa: F811
-    now: dict[str, Any] = house.manage("run", run)
-    return now if now["state"].startswith(ENDED) else None
-
-
 def pages_asked(site: Site) -> dict[str, int]:
     return {path: count for path, count in site.requests.items() if path != "/robots.txt"}
 
 
 def found_all(house: House, run: int, site: Site) -> None:  # noqa: F811
     """The run ends whole, and no page of it was asked for twice."""
-    result = until(lambda: ended(house, run), f"run {run} ends\n{house.log[-2000:]}", 60)
+    result = until(lambda: house.ended(run), f"run {run} ends\n{house.log[-2000:]}", 60)
     assert (result["state"], result["queued"]) == ("finished", 0), house.log
     assert result["crawled"] == len(pages_asked(site)) == PAGES
     house.manage("check_ledger", run)
@@ -78,7 +71,7 @@ def test_a_full_redis_stops_no_crawl_no_launch_and_no_worker(house: House, redis
     workers = [house.start_worker("control"), house.start_worker("crawl")]
     house.start_manage("tick")
     first = a_run(house, site)
-    until(lambda: house.manage("run", first)["crawled"], "the crawl is under way")
+    until(lambda: house.crawled(first), "the crawl is under way")
     redis.config_set("maxmemory", 1)
     found_all(house, first, site)  # nothing of it needs Redis
     launched = house.run("launch", "--doc", "1", "--json")
@@ -88,7 +81,7 @@ def test_a_full_redis_stops_no_crawl_no_launch_and_no_worker(house: House, redis
     redis.config_set("maxmemory", 0)
     second = int(house.manage("runs")["runs"][0]["run"])
     house.manage("run", second, "speed", "fast")
-    assert until(lambda: ended(house, second), f"run {second} ends\n{house.log[-2000:]}", 60)["state"] == "finished"
+    assert until(lambda: house.ended(second), f"run {second} ends\n{house.log[-2000:]}", 60)["state"] == "finished"
 
 
 def test_a_slow_redis_holds_nobody_up_for_longer_than_a_second(house: House, redis: Redis) -> None:  # noqa: F811
@@ -146,7 +139,7 @@ def test_a_worker_killed_while_it_talks_to_redis_does_nothing_twice(
     assert "+++ killed by SIGKILL +++" in (tmp_path / "calls").read_text()
     settled = {path: site.requests[path] for path in stored(house)}
     for _ in range(6):
-        if ended(house, run):
+        if house.ended(run):
             break
         assert house.run("tick", "--once").returncode == 0
         assert house.run("rqworker", "crawl", "--burst", "--verbosity", "0").returncode == 0

@@ -39,7 +39,7 @@ def test_t7_no_process_file_log_or_queue_holds_the_password_of_a_crawl(house: Ho
 
         def ended() -> bool:
             seen.append(looks_of(house))
-            return house.manage("run", run)["state"] == "finished"
+            return (house.ended(run) or {}).get("state") == "finished"
 
         until(ended, "the run ends", 90)
         sent = [headers.get("authorization", "") for path, headers in site.seen if path != "/robots.txt"]
