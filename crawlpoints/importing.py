@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from django.db import transaction
 
+from clearinghouse.audit import services as audit
 from clearinghouse.library.models import Document
 from clearinghouse.records import StaleRecord
 
@@ -64,10 +65,10 @@ def import_points(document: Document, text: str) -> tuple[Plan, Changed]:
     plan = plan_points(document, text)
     changed = Changed()
     new = [line for line in plan.lines if line.outcome == ADD]
-    ids = import_rows.add_points(document, new, shown=True)
-    points = CrawlPoint.objects.in_bulk([ids[line.key] for line in new])
-    import_rows.record_added(document, [(points[ids[line.key]], line.typed) for line in new])
-    changed.added = [ids[line.key] for line in new]
+    changed.added = import_rows.NewPoints(document, new, shown=True).write()
+    points = CrawlPoint.objects.in_bulk(changed.added)
+    told = [(points[pk], line.typed) for pk, line in zip(changed.added, new, strict=True)]
+    audit.record_many(import_rows.told_added(document, told))
     for point in points.values():
         changed.left(point)
     _change(document, [line for line in plan.lines if line.outcome == CHANGE], changed)
@@ -77,7 +78,7 @@ def import_points(document: Document, text: str) -> tuple[Plan, Changed]:
 def _change(document: Document, lines: list[Planned], changed: Changed) -> None:
     met = [(line, line.point) for line in lines if line.point]
     rows = [(point.pk, point.version, line.values | {"key": line.key}) for line, point in met]
-    if import_rows.change_points(rows) != len(rows):
+    if import_rows.Changes(rows).write() != len(rows):
         raise StaleRecord("one of these crawl points was changed meanwhile")
     fresh = CrawlPoint.objects.in_bulk([point.pk for _, point in met])
     told = []
@@ -88,7 +89,7 @@ def _change(document: Document, lines: list[Planned], changed: Changed) -> None:
         names = [VALUES[column] for column, _, _ in line.changes]
         changed.before[point.pk] = {name: stored(point)[name] for name in names}
         changed.left(now)
-    import_rows.record_changed(document, told)
+    audit.record_many(import_rows.told_changed(document, told))
 
 
 # ---- exclude URLs ----

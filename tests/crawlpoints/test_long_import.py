@@ -11,6 +11,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
+from clearinghouse import short_transactions
 from clearinghouse.audit.models import Entry
 from clearinghouse.library.models import Document
 from crawlpoints import bulk, import_steps, importing, jobs, queries, services
@@ -27,7 +28,7 @@ State = Import.State
 
 @pytest.fixture(autouse=True)
 def quickly(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(import_steps, "PAUSE", 0.0)
+    monkeypatch.setattr(short_transactions, "PAUSE", 0.0)
 
 
 @pytest.fixture
@@ -134,25 +135,20 @@ def test_a_cancelled_import_leaves_no_trace(document: Document, point: CrawlPoin
 def test_each_step_counts_once_however_many_workers_come(document: Document, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two workers with the same row: the slower one finds it moved, and its step was not done."""
     row = import_steps.ask(document, [sheet(AT_ONCE * 2)], "editor")
-    real, others = import_steps._stage, []
+    real, others = import_steps._Staged, []
 
-    def overtaken(mine: Import, planned: Any) -> None:
+    def overtaken(mine: Import, planned: Any) -> Any:
         if len(others) < 3:
             others.append(mine.position)
-            monkeypatch.setattr(import_steps, "_stage", real)
+            monkeypatch.setattr(import_steps, "_Staged", real)
             jobs.import_points(row.pk)
-            monkeypatch.setattr(import_steps, "_stage", overtaken)
-        real(mine, planned)
+            monkeypatch.setattr(import_steps, "_Staged", overtaken)
+        return real(mine, planned)
 
-    monkeypatch.setattr(import_steps, "_move", _without_lock(import_steps._move))
-    monkeypatch.setattr(import_steps, "_stage", overtaken)
+    monkeypatch.setattr(import_steps, "_Staged", overtaken)
     assert worked(row).counts["add"] == AT_ONCE * 2
     import_steps.confirm(row)
     assert worked(row).state == State.DONE and len(state(document)) == AT_ONCE * 2
-
-
-def _without_lock(move: Any) -> Any:
-    return move
 
 
 def test_a_long_import_costs_a_line_what_a_short_one_does(document: Document, point: CrawlPoint) -> None:
