@@ -183,20 +183,26 @@ class _Staged:
         self._points = import_rows.NewPoints(row.document, new, shown=False)
         added = [ImportLine(of=row, number=one.number, adds=True, point_id=0, values=one.typed) for one in new]
         self._added = many_rows.ready(ImportLine, added)
+        met = [(line, line.point) for line in planned if line.outcome == CHANGE and line.point]
         changed = [
             ImportLine(
-                of=row, number=line.number, adds=False, point_id=line.point.pk, version=line.point.version,
-                values={"after": line.values | {"key": line.key},
-                        "before": {name: getattr(line.point, name) for name in line.values if name != "password"}
-                        | {"key": line.point.key}},
+                of=row, number=line.number, adds=False, point_id=point.pk, version=point.version,
+                values=_before_and_after(line, point),
             )
-            for line in planned if line.outcome == CHANGE and line.point
+            for line, point in met
         ]  # fmt: skip
         self._changed = many_rows.ready(ImportLine, changed)
 
     def write(self) -> None:
         self._added.write(point_id=self._points.write())
         self._changed.write()
+
+
+def _before_and_after(line: Planned, point: CrawlPoint) -> dict[str, Any]:
+    before = {name: getattr(point, name) for name in line.values if name != "password"}
+    if line.key == point.key:  # a key that is written again costs its index as much as another one
+        return {"after": line.values, "before": before}
+    return {"after": line.values | {"key": line.key}, "before": before | {"key": point.key}}
 
 
 def _counted(row: Import, planned: Sequence[Planned]) -> dict[str, int]:

@@ -13,6 +13,7 @@ from django.utils import timezone
 
 from clearinghouse import short_transactions
 from clearinghouse.audit.models import Entry
+from clearinghouse.library import services as library
 from clearinghouse.library.models import Document
 from crawlpoints import bulk, import_steps, importing, jobs, queries, services
 from crawlpoints.checks import Invalid
@@ -130,6 +131,31 @@ def test_a_cancelled_import_leaves_no_trace(document: Document, point: CrawlPoin
     assert row.state == State.CANCELLED
     assert (CrawlPoint.everything.count(), CrawlPointLink.everything.count(), Entry.objects.count()) == before
     assert not ImportLine.objects.exists() and not ImportPart.objects.exists()
+
+
+def test_a_crawl_point_that_is_being_imported_is_neither_copied_nor_launched(
+    document: Document, point: CrawlPoint, browser: Any, administrator: Any, signed_in: Any
+) -> None:
+    target = library.add_document("Second")
+    read(target, sheet(AT_ONCE, f"{point.url},{point.root},2,"))
+    changed = bulk.copy([point], target)
+    assert changed.refused == [f"Second already has {point.url}"] and state(target) == []
+    hidden = CrawlPoint.everything.get(url__endswith="page-7.html")
+    page = text_of(signed_in(administrator).get("/crawls/launch/", {"crawl_point": hidden.pk}))
+    assert "page-7.html" not in page
+
+
+def test_a_changed_address_is_taken_back_with_its_key(document: Document, point: CrawlPoint) -> None:
+    before = CrawlPoint.objects.get(pk=point.pk)
+    lines = [f",https://new.example.org/{at}" for at in range(AT_ONCE)]
+    text = "\n".join(["crawl_point_id,url", *lines, f"{point.pk},{point.url}moved/"])
+    row = read(document, text, at_once=True)
+    after = CrawlPoint.objects.get(pk=point.pk)
+    assert after.url == f"{point.url}moved/" and after.key == services.point_key(document.pk, after.url, after.root)
+    import_steps.take_back(row)
+    worked(row)
+    again = CrawlPoint.objects.get(pk=point.pk)
+    assert (again.url, again.key, again.version) == (before.url, before.key, (before.version or 0) + 2)
 
 
 def test_each_step_counts_once_however_many_workers_come(document: Document, monkeypatch: pytest.MonkeyPatch) -> None:
