@@ -15,6 +15,7 @@ from clearinghouse.audit import services as audit
 from clearinghouse.audit.services import Told
 from clearinghouse.library.models import Document
 from clearinghouse.library.services import crawl_point_field
+from clearinghouse.many_rows import Rows
 from clearinghouse.records import StaleRecord, actor
 
 from . import services
@@ -127,11 +128,16 @@ def add_excludes(document: Document, patterns: Sequence[str]) -> list[int]:
         ExcludeUrl(document=document, pattern=pattern, key=key, updated_by=by)
         for pattern, key in zip(patterns, keys, strict=True)
     ]
+    ready = many_rows.ready(ExcludeUrl, rows)
     try:
         with transaction.atomic():
-            ExcludeUrl.objects.bulk_create(rows, batch_size=BATCH)
+            return _excludes_written(document, ready, keys)
     except IntegrityError:
         raise StaleRecord("one of these exclude URLs was added meanwhile") from None
+
+
+def _excludes_written(document: Document, ready: Rows, keys: Sequence[str]) -> list[int]:
+    ready.write()
     written: list[ExcludeUrl] = []
     for at in range(0, len(keys), BATCH):
         written += ExcludeUrl.objects.filter(key__in=keys[at : at + BATCH])

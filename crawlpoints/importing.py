@@ -58,11 +58,15 @@ def plan_points(document: Document, text: str) -> Plan:
     return Plan(Judge(document).plan(sheetful.lines), sheetful.ignored)
 
 
-@transaction.atomic
 def import_points(document: Document, text: str) -> tuple[Plan, Changed]:
     """Every line that can be done; the others are left out. What it did can be taken back as one. Raises StaleRecord
     when somebody changed one of the crawl points meanwhile."""
-    plan = plan_points(document, text)
+    plan = plan_points(document, text)  # nobody waits for that
+    with transaction.atomic():
+        return plan, _import_points(document, plan)
+
+
+def _import_points(document: Document, plan: Plan) -> Changed:
     changed = Changed()
     new = [line for line in plan.lines if line.outcome == ADD]
     changed.added = import_rows.NewPoints(document, new, shown=True).write()
@@ -72,7 +76,7 @@ def import_points(document: Document, text: str) -> tuple[Plan, Changed]:
     for point in points.values():
         changed.left(point)
     _change(document, [line for line in plan.lines if line.outcome == CHANGE], changed)
-    return plan, changed
+    return changed
 
 
 def _change(document: Document, lines: list[Planned], changed: Changed) -> None:
@@ -131,8 +135,8 @@ def _patterns(document: Document, text: str, ignored: list[str]) -> Iterator[tup
         yield line.number, line.cells["exclude_url"].strip() if "exclude_url" in line.cells else "", problem
 
 
-@transaction.atomic
 def import_excludes(document: Document, text: str) -> tuple[Plan, Changed]:
+    """The same for exclude URLs. Raises StaleRecord when somebody added one of them meanwhile."""
     plan = plan_excludes(document, text)
     new = [line.name for line in plan.lines if line.outcome == ADD]
     return plan, Changed(excludes=import_rows.add_excludes(document, new))

@@ -15,7 +15,7 @@ from clearinghouse import short_transactions
 from clearinghouse.audit.models import Entry
 from clearinghouse.library import services as library
 from clearinghouse.library.models import Document
-from crawlpoints import bulk, import_steps, importing, jobs, queries, services
+from crawlpoints import bulk, checks, import_steps, importing, jobs, queries, services
 from crawlpoints.checks import Invalid
 from crawlpoints.csv_lines import AT_ONCE, Unreadable
 from crawlpoints.models import CrawlPoint, CrawlPointLink, Import, ImportLine, ImportPart
@@ -189,6 +189,26 @@ def test_a_long_import_costs_a_line_what_a_short_one_does(document: Document, po
     cost(500, 0)
     small, large = min(cost(500, 1), cost(500, 2)), cost(4_000, 3)
     assert large < 2 * small, f"{1000 * small:.2f} ms a line of 500, {1000 * large:.2f} of 4,000"
+
+
+@pytest.mark.django_db(databases="__all__", transaction=True)
+@pytest.mark.parametrize("kind", ["points", "excludes"])
+def test_while_the_lines_of_a_short_import_are_judged_nobody_waits(
+    document: Document, point: CrawlPoint, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[bool] = []
+    check = checks.check_point if kind == "points" else checks.check_exclude
+
+    def watched(*given: Any, **named: Any) -> Any:
+        seen.append(connection.in_atomic_block)
+        return check(*given, **named)
+
+    monkeypatch.setattr(checks, check.__name__, watched)
+    if kind == "points":
+        importing.import_points(document, sheet(20))
+    else:
+        importing.import_excludes(document, "\n".join(f"https://x.example.org/{at}*" for at in range(20)))
+    assert seen == [False] * 20
 
 
 @pytest.mark.parametrize("kind", ["points", "excludes"])
