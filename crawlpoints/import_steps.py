@@ -151,13 +151,14 @@ def _parts(row: Import) -> Iterator[str]:
 def _read(row: Import, until: float) -> None:
     """Judges the next lines, and writes what they add where nobody sees it."""
     judge, short = Judge(row.document, _EarlierLines(row)), ShortTransactions()
-    lines = islice(Sheet(_parts(row), POINT_COLUMNS, "url"), row.position, None)
-    while time.monotonic() < until:
-        part = list(islice(lines, short.rows))
-        if not part:
-            return _move(row, State.SHOWING if row.at_once or row.again else State.READ, again=False)
+    sheet = Sheet(_parts(row), POINT_COLUMNS, "url")
+    sheet.skip(row.position)
+    lines = iter(sheet)
+    while part := list(islice(lines, short.rows)):
         _read_part(row, judge, part, short)
-    return None
+        if time.monotonic() >= until:  # one part at least, however long it took to get there
+            return
+    _move(row, State.SHOWING if row.at_once or row.again else State.READ, again=False)
 
 
 def _read_part(row: Import, judge: Judge, part: list[CsvLine], short: ShortTransactions) -> None:

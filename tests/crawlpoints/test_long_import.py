@@ -133,6 +133,16 @@ def test_a_cancelled_import_leaves_no_trace(document: Document, point: CrawlPoin
     assert not ImportLine.objects.exists() and not ImportPart.objects.exists()
 
 
+def test_a_slice_that_is_over_before_its_place_in_the_file_is_found_reads_on_all_the_same(
+    document: Document, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    row = import_steps.ask(document, [sheet(AT_ONCE)], "editor")
+    monkeypatch.setattr(import_steps, "SLICE_SECONDS", 0.001)
+    real = import_steps.Judge
+    monkeypatch.setattr(import_steps, "Judge", lambda *given: (time.sleep(0.01), real(*given))[1])
+    assert worked(row).state == State.READ and row.counts["add"] == AT_ONCE
+
+
 def test_a_crawl_point_that_is_being_imported_is_neither_copied_nor_launched(
     document: Document, point: CrawlPoint, browser: Any, administrator: Any, signed_in: Any
 ) -> None:
