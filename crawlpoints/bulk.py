@@ -104,9 +104,8 @@ def _copied(point: CrawlPoint, target: Document, sealed: str | None) -> CrawlPoi
     """A password that goes along stays sealed: it is bound to the site and the way of signing in."""
     twin = CrawlPoint(**{name: getattr(point, name) for name in services.COLUMNS}, password=sealed)
     twin.key = services.point_key(target.pk, twin.url, twin.root)
-    if CrawlPoint.objects.filter(key=twin.key).exists():
-        raise Invalid({"url": [services.TWIN]})
-    twin.save()
+    with services.one_of_a_kind(twin), transaction.atomic():
+        twin.save()
     CrawlPointLink.objects.create(document=target, field=crawl_point_field(target), crawl_point=twin)
     origin = document_of(point)
     sentence = f"Copied crawl point {twin.url} from {origin.title if origin else 'another document'}"

@@ -7,7 +7,7 @@ import csv
 import io
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import chain
+from itertools import chain, islice
 
 MAX_LINES = 100_000
 AT_ONCE = 300  # more are read and imported beside the request
@@ -49,6 +49,9 @@ class Sheet:
     def __iter__(self) -> Iterator[CsvLine]:
         for number, row in self._rows:
             yield CsvLine(number, _cells(self.names, row, self.columns))
+
+    def skip(self, lines: int) -> None:
+        next(islice(self._rows, lines, lines), None)
 
     def count(self) -> int:
         """Uses the lines up. Raises Unreadable for too many of them."""

@@ -10,10 +10,12 @@ from typing import Any
 from django.db import IntegrityError, connections, router, transaction
 from django.utils import timezone
 
+from clearinghouse import many_rows
 from clearinghouse.audit import services as audit
 from clearinghouse.audit.services import Told
 from clearinghouse.library.models import Document
 from clearinghouse.library.services import crawl_point_field
+from clearinghouse.many_rows import Rows
 from clearinghouse.records import StaleRecord, actor
 
 from . import services
@@ -23,57 +25,67 @@ from .models import CrawlPoint, CrawlPointLink, ExcludeUrl
 BATCH = 500
 
 
-def add_points(document: Document, lines: Sequence[Planned], *, shown: bool) -> dict[str, int]:
-    """Key -> id of the crawl points of these lines; `shown` False: as if they were deleted. Raises StaleRecord when
-    somebody added one of them meanwhile."""
-    if not lines:
-        return {}
-    by, deleted = actor(), int(not shown)
-    points = [CrawlPoint(**line.values, key=line.key, deleted=deleted, updated_by=by) for line in lines]
-    try:
-        with transaction.atomic():
-            CrawlPoint.objects.bulk_create(points, batch_size=BATCH)
-    except IntegrityError:
-        raise StaleRecord("one of these crawl points was added meanwhile") from None
-    keys = [line.key for line in lines]
-    ids: dict[str, int] = {}
-    for at in range(0, len(keys), BATCH):
-        found = CrawlPoint.everything.filter(key__in=keys[at : at + BATCH])
-        ids |= dict(found.values_list("key", "pk"))
-    field = crawl_point_field(document)
-    links = [
-        CrawlPointLink(document=document, field=field, crawl_point_id=ids[key], deleted=deleted, updated_by=by)
-        for key in keys
-    ]
-    CrawlPointLink.objects.bulk_create(links, batch_size=BATCH)
-    return ids
+class NewPoints:
+    """The crawl points of these lines, made ready: what is left to do while others wait is to write them."""
+
+    def __init__(self, document: Document, lines: Sequence[Planned], *, shown: bool) -> None:
+        """`shown` False: the crawl points stand there as if they were deleted, with their links."""
+        self.keys = [line.key for line in lines]
+        by = actor()
+        points = [CrawlPoint(**line.values, key=line.key, deleted=int(not shown), updated_by=by) for line in lines]
+        self._points = many_rows.ready(CrawlPoint, points)
+        field = crawl_point_field(document) if lines else None
+        links = [CrawlPointLink(document=document, field=field, crawl_point_id=0, updated_by=by) for _ in lines]
+        self._links = many_rows.ready(CrawlPointLink, links)
+
+    def write(self) -> list[int]:
+        """Their ids, in the order of the lines. Raises StaleRecord when somebody added one of them meanwhile."""
+        try:
+            with transaction.atomic():
+                self._points.write()
+        except IntegrityError:
+            raise StaleRecord("one of these crawl points was added meanwhile") from None
+        found: dict[str | None, int] = {}
+        for at in range(0, len(self.keys), BATCH):
+            some = CrawlPoint.everything.filter(key__in=self.keys[at : at + BATCH])
+            found |= dict(some.values_list("key", "pk"))
+        ids = [found[key] for key in self.keys]
+        self._links.write(crawl_point_id=ids)
+        return ids
 
 
-def change_points(changes: Iterable[tuple[int, int | None, dict[str, Any]]]) -> int:
-    """Id, version that was seen, values: how many rows still had that version and were changed.
+class Changes:
+    """Changes of crawl points, made ready. Of each: id, version that was seen, values.
 
     Lines that change the same columns go through one prepared statement: a hundred thousand take a third of a second.
     """
-    by_columns: dict[tuple[str, ...], list[tuple[Any, ...]]] = {}
-    by, now = actor(), timezone.now()
-    alias = router.db_for_write(CrawlPoint)
-    stamp = (by, connections[alias].ops.adapt_datetimefield_value(now))
-    for pk, version, values in changes:
-        names = tuple(sorted(values))
-        row = (*(values[name] for name in names), *stamp, (version or 0) + 1, pk, version or 0)
-        by_columns.setdefault(names, []).append(row)
-    return sum(_change(alias, names, rows) for names, rows in by_columns.items())
+
+    def __init__(self, changes: Iterable[tuple[int, int | None, dict[str, Any]]]) -> None:
+        self._alias = router.db_for_write(CrawlPoint)
+        self._rows: dict[str, list[tuple[Any, ...]]] = {}
+        self.count = 0
+        stamp = (actor(), connections[self._alias].ops.adapt_datetimefield_value(timezone.now()))
+        statements: dict[tuple[str, ...], str] = {}
+        for pk, version, values in changes:
+            names = tuple(sorted(values))
+            statement = statements.get(names) or statements.setdefault(names, _change(self._alias, names))
+            row = (*(values[name] for name in names), *stamp, (version or 0) + 1, pk, version or 0)
+            self._rows.setdefault(statement, []).append(row)
+            self.count += 1
+
+    def write(self) -> int:
+        """How many rows still had the version that was seen, and were changed."""
+        return sum(_counted(connections[self._alias], sql, rows) for sql, rows in self._rows.items())
 
 
-def _change(alias: str, names: tuple[str, ...], rows: list[tuple[Any, ...]]) -> int:
+def _change(alias: str, names: tuple[str, ...]) -> str:
     quote, columns = connections[alias].ops.quote_name, {one.name: one.column for one in CrawlPoint._meta.fields}
     written = [columns[name] for name in (*names, "updated_by", "updated_at", "version")]
     sets = ", ".join(f"{quote(column)} = %s" for column in written)
-    sql = (
+    return (
         f"UPDATE {quote(CrawlPoint._meta.db_table)} SET {sets}, {quote('dirty_fl')} = 1 "  # noqa: S608
         f"WHERE {quote('crawl_point_id')} = %s AND COALESCE({quote('ts')}, 0) = %s"
     )
-    return _counted(connections[alias], sql, rows)
 
 
 def _counted(connection: Any, sql: str, rows: list[tuple[Any, ...]]) -> int:
@@ -89,23 +101,23 @@ def _counted(connection: Any, sql: str, rows: list[tuple[Any, ...]]) -> int:
         return changed
 
 
-def record_added(document: Document, lines: Sequence[tuple[CrawlPoint, dict[str, str]]]) -> None:
+def told_added(document: Document, lines: Iterable[tuple[CrawlPoint, dict[str, str]]]) -> list[Told]:
     """`lines`: each crawl point, with what was typed as its URL where that differs."""
-    audit.record_many(
+    return [
         Told("add", point, f"Added crawl point {point.url}", document.pk, after=services.facts(point) | typed)
         for point, typed in lines
-    )
+    ]
 
 
-def record_changed(document: Document, lines: Sequence[tuple[CrawlPoint, dict[str, Any], dict[str, Any]]]) -> None:
-    audit.record_many(
+def told_changed(document: Document, lines: Iterable[tuple[CrawlPoint, dict[str, Any], dict[str, Any]]]) -> list[Told]:
+    return [
         Told("change", point, f"Changed crawl point {point.url}", document.pk, before=before, after=after)
         for point, before, after in lines
-    )
+    ]
 
 
-def record_deleted(document: Document, points: Iterable[CrawlPoint]) -> None:
-    audit.record_many(Told("delete", point, f"Deleted crawl point {point.url}", document.pk) for point in points)
+def told_deleted(document: Document, points: Iterable[CrawlPoint]) -> list[Told]:
+    return [Told("delete", point, f"Deleted crawl point {point.url}", document.pk) for point in points]
 
 
 def add_excludes(document: Document, patterns: Sequence[str]) -> list[int]:
@@ -116,11 +128,16 @@ def add_excludes(document: Document, patterns: Sequence[str]) -> list[int]:
         ExcludeUrl(document=document, pattern=pattern, key=key, updated_by=by)
         for pattern, key in zip(patterns, keys, strict=True)
     ]
+    ready = many_rows.ready(ExcludeUrl, rows)
     try:
         with transaction.atomic():
-            ExcludeUrl.objects.bulk_create(rows, batch_size=BATCH)
+            return _excludes_written(document, ready, keys)
     except IntegrityError:
         raise StaleRecord("one of these exclude URLs was added meanwhile") from None
+
+
+def _excludes_written(document: Document, ready: Rows, keys: Sequence[str]) -> list[int]:
+    ready.write()
     written: list[ExcludeUrl] = []
     for at in range(0, len(keys), BATCH):
         written += ExcludeUrl.objects.filter(key__in=keys[at : at + BATCH])

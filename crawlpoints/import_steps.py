@@ -3,6 +3,7 @@ the row of the import on. The only writer of its three tables.
 
 A process killed anywhere leaves whole steps behind, and the next one goes on; two at once do no harm, because a step
 counts only for who moved the row. What is added stands there nominally deleted until `_show`, one short transaction.
+What a step writes is made ready before its transaction begins: nobody waits for what we compute.
 Does not: judge lines (judging), write crawl points (import_rows). Called by: the screens, the API, jobs, the tick.
 """
 
@@ -13,13 +14,13 @@ from datetime import datetime, timedelta
 from itertools import islice
 from typing import Any
 
-from django.db import transaction
 from django.utils import timezone
 
-from clearinghouse import queues
+from clearinghouse import many_rows, queues
 from clearinghouse.audit import services as audit
 from clearinghouse.library.models import Document
 from clearinghouse.records import StaleRecord, acting_as
+from clearinghouse.short_transactions import MOST, ShortTransactions
 
 from . import import_rows, import_shown
 from .checks import Invalid
@@ -33,11 +34,8 @@ JOB = "crawlpoints.jobs.import_points"
 WORKING = (State.READING, State.SHOWING, State.RECORDING, State.REMOVING, State.TAKING_BACK, State.RECORDING_BACK)
 OPEN = (State.UPLOADING, State.READ, *WORKING)
 SLICE_SECONDS = 3.0  # then others of the queue have their turn
-AIM = 0.2  # seconds of a transaction
-# Between two. Who waits for SQLite looks every 100 ms whether it is free: so it is, whenever that may be.
-PAUSE = 0.11
-FEWEST, MOST = 100, 2000  # lines of a step
 TOLD_LINES, TOLD_ERRORS = 100, 200
+PARTS_AT_ONCE = 4  # a megabyte
 LOST, DECIDE_WITHIN, TAKE_BACK_WITHIN = timedelta(seconds=10), timedelta(days=1), timedelta(days=7)
 
 
@@ -54,8 +52,10 @@ def ask(document: Document, pieces: Iterable[str], by: str, *, at_once: bool = F
         raise Invalid({"csv": ["Another import of this document has not ended. Finish or cancel it first"]})
     now = timezone.now()
     row = Import.objects.create(document=document, asked_by=by, asked_at=now, moved_at=now, at_once=at_once)
-    for number, part in enumerate(parts_of(pieces)):
-        ImportPart.objects.create(of=row, number=number, text=part)
+    short, parts = ShortTransactions(), enumerate(parts_of(pieces))
+    while some := [ImportPart(of=row, number=number, text=part) for number, part in islice(parts, PARTS_AT_ONCE)]:
+        with short.one():
+            ImportPart.objects.bulk_create(some)
     try:
         sheet = Sheet(_parts(row), POINT_COLUMNS, "url")
         lines, told = sheet.count(), {"ignored": sheet.ignored[:50], "lines": [], "errors": []}
@@ -142,17 +142,6 @@ def _move(row: Import, state: str | None = None, **values: Any) -> None:
         setattr(row, name, value)
 
 
-class _Size:
-    """How many lines a step takes, so that its transaction is short on any machine."""
-
-    def __init__(self) -> None:
-        self.lines = FEWEST
-
-    def spent(self, seconds: float) -> None:
-        self.lines = int(max(FEWEST, min(MOST, self.lines * max(0.5, min(2.0, AIM / max(seconds, 0.001))))))
-        time.sleep(PAUSE)
-
-
 def _parts(row: Import) -> Iterator[str]:
     """One in memory at a time."""
     for number in row.parts.order_by("number").values_list("number", flat=True):
@@ -161,45 +150,60 @@ def _parts(row: Import) -> Iterator[str]:
 
 def _read(row: Import, until: float) -> None:
     """Judges the next lines, and writes what they add where nobody sees it."""
-    judge, size = Judge(row.document, _EarlierLines(row)), _Size()
-    lines = islice(Sheet(_parts(row), POINT_COLUMNS, "url"), row.position, None)
-    while time.monotonic() < until:
-        part = list(islice(lines, size.lines))
-        if not part:
-            return _move(row, State.SHOWING if row.at_once or row.again else State.READ, again=False)
-        size.spent(_read_part(row, judge, part))
-    return None
+    judge, short = Judge(row.document, _EarlierLines(row)), ShortTransactions()
+    sheet = Sheet(_parts(row), POINT_COLUMNS, "url")
+    sheet.skip(row.position)
+    lines = iter(sheet)
+    while part := list(islice(lines, short.rows)):
+        _read_part(row, judge, part, short)
+        if time.monotonic() >= until:  # one part at least, however long it took to get there
+            return
+    _move(row, State.SHOWING if row.at_once or row.again else State.READ, again=False)
 
 
-def _read_part(row: Import, judge: Judge, part: list[CsvLine]) -> float:
+def _read_part(row: Import, judge: Judge, part: list[CsvLine], short: ShortTransactions) -> None:
     for _ in range(5):
         planned = judge.plan(part)
-        began = time.perf_counter()
+        staged, counts, told = _Staged(row, planned), _counted(row, planned), _told(row, planned)
         try:
-            with transaction.atomic():
-                _move(row, position=row.position + len(part), counts=_counted(row, planned), told=_told(row, planned))
-                _stage(row, planned)
+            with short.one():
+                _move(row, position=row.position + len(part), counts=counts, told=told)
+                staged.write()
         except StaleRecord:  # somebody added one of them in this very moment: what the line does is another thing now
             row.refresh_from_db()
             continue
-        return time.perf_counter() - began
+        return
     raise StaleRecord(f"import {row.pk}: line {part[0].number} changes faster than it is read")
 
 
-def _stage(row: Import, planned: Sequence[Planned]) -> None:
-    new = [line for line in planned if line.outcome == ADD]
-    ids = import_rows.add_points(row.document, new, shown=False)
-    rows = [ImportLine(of=row, number=one.number, adds=True, point_id=ids[one.key], values=one.typed) for one in new]
-    rows += [
-        ImportLine(
-            of=row, number=line.number, adds=False, point_id=line.point.pk, version=line.point.version,
-            values={"after": line.values | {"key": line.key},
-                    "before": {name: getattr(line.point, name) for name in line.values if name != "password"}
-                    | {"key": line.point.key}},
-        )
-        for line in planned if line.outcome == CHANGE and line.point
-    ]  # fmt: skip
-    ImportLine.objects.bulk_create(rows, import_rows.BATCH)
+class _Staged:
+    """What the lines of a part do, ready to be written where nobody sees it."""
+
+    def __init__(self, row: Import, planned: Sequence[Planned]) -> None:
+        new = [line for line in planned if line.outcome == ADD]
+        self._points = import_rows.NewPoints(row.document, new, shown=False)
+        added = [ImportLine(of=row, number=one.number, adds=True, point_id=0, values=one.typed) for one in new]
+        self._added = many_rows.ready(ImportLine, added)
+        met = [(line, line.point) for line in planned if line.outcome == CHANGE and line.point]
+        changed = [
+            ImportLine(
+                of=row, number=line.number, adds=False, point_id=point.pk, version=point.version,
+                values=_before_and_after(line, point),
+            )
+            for line, point in met
+        ]  # fmt: skip
+        self._changed = many_rows.ready(ImportLine, changed)
+
+    def write(self) -> None:
+        self._added.write(point_id=self._points.write())
+        self._changed.write()
+
+
+def _before_and_after(line: Planned, point: CrawlPoint) -> dict[str, Any]:
+    before = {name: getattr(point, name) for name in line.values if name != "password"}
+    if line.key == point.key:  # a key that is written again costs its index as much as another one
+        return {"after": line.values, "before": before}
+    return {"after": line.values | {"key": line.key}, "before": before | {"key": point.key}}
 
 
 def _counted(row: Import, planned: Sequence[Planned]) -> dict[str, int]:
@@ -243,12 +247,13 @@ class _EarlierLines:
 
 def _show(row: Import, until: float) -> None:
     """All at once, or not at all: when somebody changed one of the crawl points, everything is read once more."""
+    short, changes = ShortTransactions(), import_shown.changes(row)
     try:
-        with transaction.atomic():
+        with short.one():
             _move(row, State.RECORDING)
             if not Document.objects.filter(pk=row.document_id).exists():
                 raise StaleRecord("the document was deleted")
-            import_shown.show(row)
+            import_shown.show(row, changes)
             audit.record("import", row.document, _said(row), document_id=row.document_id, after=dict(row.counts))
     except StaleRecord:
         row.refresh_from_db()
@@ -261,40 +266,39 @@ def _said(row: Import) -> str:
     return f"Imported crawl points from CSV: {counts[ADD]:,} added, {counts[CHANGE]:,} changed{left}"
 
 
-def _rows(row: Import, size: _Size) -> list[ImportLine]:
+def _rows(row: Import, short: ShortTransactions) -> list[ImportLine]:
     """The next lines that do something, in the order of the file; `position` is the last number done."""
-    return list(row.rows.filter(number__gt=row.position).order_by("number")[: size.lines])
+    return list(row.rows.filter(number__gt=row.position).order_by("number")[: short.rows])
 
 
 def _record(row: Import, until: float) -> None:
     """The history of each crawl point, signed by who asked."""
-    size = _Size()
+    short = ShortTransactions()
     while time.monotonic() < until:
-        began, lines = time.perf_counter(), _rows(row, size)
-        with transaction.atomic():
+        lines = _rows(row, short)
+        history = import_shown.history(row, lines)
+        with short.one():
             if not lines:
                 row.parts.all().delete()
                 return _move(row, State.DONE, finished_at=timezone.now())
             _move(row, position=lines[-1].number)
-            import_shown.record(row, lines)
-        size.spent(time.perf_counter() - began)
+            history.write()
     return None
 
 
 def _remove(row: Import, until: float) -> None:
     """What nobody ever saw goes for good."""
-    size = _Size()
+    short = ShortTransactions()
     while time.monotonic() < until:
-        began, lines = time.perf_counter(), _rows(row, size)
-        with transaction.atomic():
+        lines = _rows(row, short)
+        ids = [line.point_id for line in lines if line.adds]
+        with short.one():
             if not lines:
                 return _removed(row)
             _move(row, position=lines[-1].number)
-            ids = [line.point_id for line in lines if line.adds]
             CrawlPointLink.everything.filter(crawl_point__in=ids)._raw_delete(row._state.db)
             CrawlPoint.everything.filter(pk__in=ids, deleted=1)._raw_delete(row._state.db)
             row.rows.filter(number__lte=lines[-1].number).delete()
-        size.spent(time.perf_counter() - began)
     return None
 
 
@@ -309,25 +313,26 @@ def _removed(row: Import) -> None:
 
 def _take_back(row: Import, until: float) -> None:
     """As it was before, in one short transaction; what somebody changed since stays as it is."""
-    with transaction.atomic():
+    short, changes, every = ShortTransactions(), import_shown.changes_back(row), row.rows.count()
+    with short.one():
         _move(row, State.RECORDING_BACK)
-        back, left = import_shown.hide(row)
-        row.told = row.told | {"back": back, "left": left}
+        back = import_shown.hide(row, changes)
+        row.told = row.told | {"back": back, "left": every - back}
         Import.objects.filter(pk=row.pk).update(told=row.told)
-        sentence = f"Took back an import from CSV: {back:,} crawl points, {left:,} changed since and left"
+        sentence = f"Took back an import from CSV: {back:,} crawl points, {every - back:,} changed since and left"
         audit.record("undo", row.document, sentence, document_id=row.document_id)
 
 
 def _record_back(row: Import, until: float) -> None:
-    size = _Size()
+    short = ShortTransactions()
     while time.monotonic() < until:
-        began, lines = time.perf_counter(), _rows(row, size)
-        with transaction.atomic():
+        lines = _rows(row, short)
+        history = import_shown.HistoryBack(row, lines)
+        with short.one():
             if not lines:
                 return _move(row, State.TAKEN_BACK, finished_at=timezone.now())
             _move(row, position=lines[-1].number)
-            import_shown.record_back(row, lines)
-        size.spent(time.perf_counter() - began)
+            history.write()
     return None
 
 

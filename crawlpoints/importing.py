@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from django.db import transaction
 
+from clearinghouse.audit import services as audit
 from clearinghouse.library.models import Document
 from clearinghouse.records import StaleRecord
 
@@ -57,27 +58,31 @@ def plan_points(document: Document, text: str) -> Plan:
     return Plan(Judge(document).plan(sheetful.lines), sheetful.ignored)
 
 
-@transaction.atomic
 def import_points(document: Document, text: str) -> tuple[Plan, Changed]:
     """Every line that can be done; the others are left out. What it did can be taken back as one. Raises StaleRecord
     when somebody changed one of the crawl points meanwhile."""
-    plan = plan_points(document, text)
+    plan = plan_points(document, text)  # nobody waits for that
+    with transaction.atomic():
+        return plan, _import_points(document, plan)
+
+
+def _import_points(document: Document, plan: Plan) -> Changed:
     changed = Changed()
     new = [line for line in plan.lines if line.outcome == ADD]
-    ids = import_rows.add_points(document, new, shown=True)
-    points = CrawlPoint.objects.in_bulk([ids[line.key] for line in new])
-    import_rows.record_added(document, [(points[ids[line.key]], line.typed) for line in new])
-    changed.added = [ids[line.key] for line in new]
+    changed.added = import_rows.NewPoints(document, new, shown=True).write()
+    points = CrawlPoint.objects.in_bulk(changed.added)
+    told = [(points[pk], line.typed) for pk, line in zip(changed.added, new, strict=True)]
+    audit.record_many(import_rows.told_added(document, told))
     for point in points.values():
         changed.left(point)
     _change(document, [line for line in plan.lines if line.outcome == CHANGE], changed)
-    return plan, changed
+    return changed
 
 
 def _change(document: Document, lines: list[Planned], changed: Changed) -> None:
     met = [(line, line.point) for line in lines if line.point]
     rows = [(point.pk, point.version, line.values | {"key": line.key}) for line, point in met]
-    if import_rows.change_points(rows) != len(rows):
+    if import_rows.Changes(rows).write() != len(rows):
         raise StaleRecord("one of these crawl points was changed meanwhile")
     fresh = CrawlPoint.objects.in_bulk([point.pk for _, point in met])
     told = []
@@ -88,7 +93,7 @@ def _change(document: Document, lines: list[Planned], changed: Changed) -> None:
         names = [VALUES[column] for column, _, _ in line.changes]
         changed.before[point.pk] = {name: stored(point)[name] for name in names}
         changed.left(now)
-    import_rows.record_changed(document, told)
+    audit.record_many(import_rows.told_changed(document, told))
 
 
 # ---- exclude URLs ----
@@ -130,8 +135,8 @@ def _patterns(document: Document, text: str, ignored: list[str]) -> Iterator[tup
         yield line.number, line.cells["exclude_url"].strip() if "exclude_url" in line.cells else "", problem
 
 
-@transaction.atomic
 def import_excludes(document: Document, text: str) -> tuple[Plan, Changed]:
+    """The same for exclude URLs. Raises StaleRecord when somebody added one of them meanwhile."""
     plan = plan_excludes(document, text)
     new = [line.name for line in plan.lines if line.outcome == ADD]
     return plan, Changed(excludes=import_rows.add_excludes(document, new))

@@ -43,7 +43,7 @@ def add_crawl_point(document: Document, values: Mapping[str, Any]) -> tuple[Craw
     clean = checks.check_point({**NEW, **values}, around)
     point = CrawlPoint(**{name: clean[name] for name in COLUMNS})
     point.password = _sealed(point, clean["password"])
-    with _one_of_a_kind(point), transaction.atomic():
+    with one_of_a_kind(point), transaction.atomic():
         point.key = point_key(document.pk, point.url, point.root)
         point.save()
         field = crawl_point_field(document)
@@ -78,7 +78,7 @@ def update_crawl_point(
         point.password = _sealed(point, clean["password"])
     if version is not None:
         point.version = version
-    with _one_of_a_kind(point), transaction.atomic():
+    with one_of_a_kind(point), transaction.atomic():
         point.key = point_key(document.pk, point.url, point.root)
         point.save()
         after = facts(point) | _typed(values, point)
@@ -106,7 +106,7 @@ def restore_crawl_point(point: CrawlPoint) -> CrawlPoint:
     twin = CrawlPoint.objects.filter(key=key).exclude(pk=point.pk).first()
     if twin:
         raise Invalid({"url": [f"{TWIN}: {point.url} was added again meanwhile"]}, twin=twin.pk)
-    with _one_of_a_kind(point), transaction.atomic():
+    with one_of_a_kind(point), transaction.atomic():
         point.key = key
         point.deleted = 0
         point.save(update_fields=["key", "deleted"])
@@ -185,7 +185,7 @@ def binding_changes(point: CrawlPoint, clean: Mapping[str, Any]) -> bool:
 
 
 @contextmanager
-def _one_of_a_kind(point: CrawlPoint) -> Iterator[None]:
+def one_of_a_kind(point: CrawlPoint) -> Iterator[None]:
     """The unique key is the last word when two people add the same crawl point at once."""
     try:
         yield

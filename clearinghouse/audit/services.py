@@ -6,7 +6,10 @@ from datetime import date, datetime
 from typing import Any
 
 from django.db.models import Model
+from django.utils import timezone
 
+from clearinghouse import many_rows
+from clearinghouse.many_rows import Rows
 from clearinghouse.records import actor
 
 from .models import Entry
@@ -44,15 +47,20 @@ class Told:
     after: Mapping[str, Any] = field(default_factory=dict)
 
 
-def record_many(entries: Iterable[Told]) -> None:
-    """The same for many things, in a few statements."""
+def ready(entries: Iterable[Told]) -> Rows:
+    """The same for many things, to be written in the transaction of what they tell."""
     by = actor()
-    Entry.objects.bulk_create([_entry(by, one) for one in entries], 500)
+    return many_rows.ready(Entry, [_entry(by, one) for one in entries])
+
+
+def record_many(entries: Iterable[Told]) -> None:
+    ready(entries).write()
 
 
 def _entry(by: str, told: Told) -> Entry:
     thing = told.thing
     return Entry(
+        at=timezone.now(),
         actor=by,
         action=told.action[:40],
         kind=(thing._meta.model_name or "")[:40],

@@ -12,7 +12,7 @@ from django.utils import timezone
 from clearinghouse.library.models import Document
 from clearinghouse.records import acting_as
 from crawlpoints import services
-from crawlpoints.queries import points_of
+from crawlpoints.queries import patterns_of, points_of
 
 from ..errors import WrongMoment
 from ..models import ErrorGroup, ErrorMark, Finding
@@ -37,7 +37,11 @@ def decide(finding: Finding, state: str, by: str, note: str = "") -> None:
 
 
 def repair(finding: Finding, number: int, document: Document, by: str) -> str:
-    """Carries out an offered fix and calls the finding solved; returns what was done. Raises Invalid, WrongMoment."""
+    """Carries out an offered fix and calls the finding solved; returns what was done. Raises Invalid, WrongMoment.
+
+    These are two databases. The fix comes first, and may be there already: whoever is told that the second part failed
+    presses again.
+    """
     fixes = [Fix.from_json(one) for one in finding.fixes]
     if not 0 <= number < len(fixes) or not fixes[number].presses:
         raise WrongMoment("This finding offers no such repair")
@@ -48,7 +52,8 @@ def repair(finding: Finding, number: int, document: Document, by: str) -> str:
 
 def _carry_out(fix: Fix, document: Document) -> str:
     if fix.exclude:
-        services.add_exclude_url(document, fix.exclude)
+        if fix.exclude not in patterns_of(document):
+            services.add_exclude_url(document, fix.exclude)
         return f"Added the exclude URL {fix.exclude}"
     point = points_of(document).filter(pk=fix.point_id).first()
     if point is None:
@@ -56,7 +61,8 @@ def _carry_out(fix: Fix, document: Document) -> str:
     if set(fix.change) == {"active"}:
         services.set_active([point], bool(fix.change["active"]))
         return f"Deactivated the crawl point {point.url}"
-    services.update_crawl_point(point, fix.change)
+    if any(getattr(point, name) != value for name, value in fix.change.items()):
+        services.update_crawl_point(point, fix.change)
     return f"{_WORDS.get(next(iter(fix.change)), 'Changed')} ({_values(fix.change)}): {point.url}"
 
 

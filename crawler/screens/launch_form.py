@@ -107,6 +107,7 @@ class LaunchForm(WhenForm):
         if not (text.isascii() and text.isdigit() and len(text) < 19):
             return None
         links = CrawlPointLink.objects.filter(crawl_point=int(text), document__in=self.documents.order_by())
+        links = links.exclude(crawl_point__deleted=1)  # an import that has not ended has linked it already
         link = links.select_related("crawl_point", "document__sheet__project").first()
         return (link.crawl_point, link.document) if link and link.crawl_point and link.document else None
 

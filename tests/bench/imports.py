@@ -1,4 +1,5 @@
-"""A CSV of crawl points, read, shown and taken back, while somebody else writes a note again and again.
+"""A CSV of crawl points, read, shown and taken back, while somebody else writes a note again and again; then the same
+with one that changes as many crawl points.
 
 python -m tests.bench.imports [--lines 100000]
 
@@ -10,15 +11,17 @@ import json
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from statistics import median
 
+from tests import transactions
 from tests.bench import ground, machine
 from tests.bench.crawl import PYTHON, environment, folder, manage, options_of
 
 WAIT, GROWTH = 1.0, 1.5
 SMALL = (500, 2_000, 10_000)
+ASKED = "taken in by the request"
 
 
 def work(lines: int) -> None:
@@ -31,22 +34,34 @@ def work(lines: int) -> None:
     from crawlpoints.models import Import
 
     document = library.add_document(f"A list of {lines}")
-    rows = (f"https://site{at % 50}.example.org/part-{at // 100}/page-{at}.html,3,line {at}\n" for at in range(lines))
     told: dict[str, list[float]] = {}
+    lasted: list[tuple[float, float]] = []
+    transactions.watch(lambda clock, processor: lasted.append((clock, processor)))
 
-    def timed(what: str) -> Import:
-        began, cpu = time.perf_counter(), time.process_time()
-        while (row := Import.objects.get(pk=asked.pk)).state in steps.WORKING:
+    def timed(what: str, do: Callable[[], Import | None]) -> Import:
+        began, cpu, before = time.perf_counter(), time.process_time(), len(lasted)
+        asked = do() or Import.objects.latest("pk")
+        while (row := Import.objects.get(pk=asked.pk)).state in steps.WORKING and what != ASKED:
             steps.carry_out(row.pk)
-        told[what] = [time.perf_counter() - began, time.process_time() - cpu]
+        longest = [max(one[kind] for one in lasted[before:]) for kind in (0, 1)]
+        told[what] = [time.perf_counter() - began, time.process_time() - cpu, *longest]
         return row
 
-    began, cpu = time.perf_counter(), time.process_time()
-    asked = steps.ask(document, ["url,depth_limit,note\n", *rows], "bench")
-    told["taken in by the request"] = [time.perf_counter() - began, time.process_time() - cpu]
-    steps.confirm(timed("read by the worker"))
-    steps.take_back(timed("shown, and its history written"))
-    assert timed("taken back, and its history written").told["back"] == lines
+    def ask(depth: int, at_once: bool = False) -> Import:
+        rows = (
+            f"https://site{at % 50}.example.org/part-{at // 100}/page-{at}.html,{depth},line {at}\n"
+            for at in range(lines)
+        )
+        return steps.ask(document, ["url,depth_limit,note\n", *rows], "bench", at_once=at_once)
+
+    asked = timed(ASKED, lambda: ask(3))
+    timed("read by the worker", lambda: None)
+    timed("shown, and its history written", lambda: steps.confirm(asked))
+    taken = timed("taken back, and its history written", lambda: steps.take_back(asked))
+    timed("read and shown again", lambda: ask(3, at_once=True))
+    changed = timed("changes of all read, shown, and their history", lambda: ask(4, at_once=True))
+    back = timed("these taken back, and their history", lambda: steps.take_back(changed))
+    assert changed.counts["change"] == taken.told["back"] == back.told["back"] == lines
     print(json.dumps(told))
 
 
@@ -101,13 +116,24 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def report(found: dict[int, tuple[dict[str, list[float]], list[float]]]) -> None:
     rows: list[tuple[object, ...]] = []
     for lines, (steps, _) in found.items():
-        for what, (wall, cpu) in steps.items():
-            rows.append((f"{lines:,}", what, f"{wall:.1f}", f"{cpu:.1f}", f"{1000 * cpu / lines:.2f}", ""))
-    costs = {lines: sum(cpu for _, cpu in steps.values()) / lines for lines, (steps, _) in found.items()}
+        for what, (wall, cpu, longest, of_it) in steps.items():
+            rows.append(
+                (
+                    f"{lines:,}",
+                    what,
+                    f"{wall:.1f}",
+                    f"{cpu:.1f}",
+                    f"{1000 * cpu / lines:.2f}",
+                    f"{1000 * longest:.0f} ({1000 * of_it:.0f})",
+                    "",
+                )
+            )
+    costs = {lines: sum(step[1] for step in steps.values()) / lines for lines, (steps, _) in found.items()}
     ratio = costs[max(costs)] / costs[min(costs)]
-    rows.append(("", "a line of the longest, of the shortest", "", "", f"{ratio:.2f} ×",
+    rows.append(("", "a line of the longest, of the shortest", "", "", f"{ratio:.2f} ×", "",
                  f"≤ {GROWTH} × {machine.kept(ratio <= GROWTH)}"))  # fmt: skip
-    heads = ("lines", "step", "seconds", "of the processor", "ms a line", "budget")
+    heads = ("lines", "step", "seconds", "of the processor", "ms a line", "longest transaction, ms (of the processor)",
+             "budget")  # fmt: skip
     machine.table("An import of crawl points", heads, rows)
     others = [
         (f"{lines:,}", len(waits), f"{1000 * median(waits):.0f}", f"{1000 * max(waits):.0f}",

@@ -15,10 +15,15 @@ from django.db import OperationalError, connections
 
 from clearinghouse.audit.models import Entry
 from clearinghouse.databases import DEFAULT, WEBCRAWL
+from clearinghouse.library.models import Document
+from clearinghouse.records import acting_as
 from crawler import asking, control, intake, quiet, schedules
 from crawler.errors import AllBusy, WrongMoment
+from crawler.findings.decisions import repair
+from crawler.findings.values import Fix
 from crawler.initializer import initialize
-from crawler.models import CrawlRequest, Event, Excursion, Hold, Run, Schedule
+from crawler.models import CrawlRequest, Event, Excursion, Finding, Hold, Run, Schedule
+from crawlpoints.queries import patterns_of, points_of
 from tests.crawler.conftest import make_document
 
 pytestmark = pytest.mark.django_db(databases="__all__", transaction=True)
@@ -199,4 +204,51 @@ def prove(prepare: Callable[[], Run], order: Callable[[Run], object], again: tup
         with suppress(*again):
             order(run)
             assert state() == done, "its line is not missing for good"
+    raise AssertionError("it never came to an end")
+
+
+def found(fix: dict[str, Any]) -> Document:
+    """A finding that offers this repair."""
+    document = make_document(HOST)
+    initialize(intake.launch([document.pk], by="amira"))
+    point = points_of(document).get()
+    offered = (
+        Fix("Repair", exclude="http://127.0.0.1:1/old/*") if not fix else Fix("Repair", point_id=point.pk, change=fix)
+    )
+    Finding.objects.create(
+        excursion=Excursion.objects.get(), run_id=Run.objects.get().pk, doc_id=document.pk, rule="page_limit", weight=2,
+        sentence="Stopped", fixes=[offered.to_json()],
+    )  # fmt: skip
+    return document
+
+
+def repaired(document: Document) -> dict[str, Any]:
+    return {
+        "finding": list(Finding.objects.values_list("state", "note", "decided_by")),
+        "points": list(points_of(document).values_list("url", "max_pages", "depth", "active", "version")),
+        "excludes": patterns_of(document),
+        "audit": {(entry.actor, unnumbered(entry.sentence)) for entry in Entry.objects.all()},
+    }
+
+
+@pytest.mark.parametrize(
+    "fix", [{}, {"active": 0}, {"max_pages": 900}, {"url": "http://127.0.0.1:1/new/"}],
+    ids=["exclude", "deactivate", "raise a limit", "change the address"],
+)  # fmt: skip
+def test_a_repair_of_which_only_the_first_part_was_done_is_completed_by_pressing_again(fix: dict[str, Any]) -> None:
+    with acting_as("boris"):
+        document = found(fix)
+        repair(Finding.objects.get(), 0, document, "boris")
+        done = repaired(document)
+        assert done["finding"][0][0] == Finding.State.SOLVED
+        for at in range(1, 60):
+            empty()
+            document = found(fix)
+            with failing(at) as fault, suppress(OperationalError):
+                repair(Finding.objects.get(), 0, document, "boris")
+            if not fault.struck:
+                assert at > LEAST
+                return
+            repair(Finding.objects.get(), 0, document, "boris")
+            assert repaired(document) == done, fault.struck
     raise AssertionError("it never came to an end")

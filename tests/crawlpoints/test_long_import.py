@@ -11,9 +11,11 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
+from clearinghouse import short_transactions
 from clearinghouse.audit.models import Entry
+from clearinghouse.library import services as library
 from clearinghouse.library.models import Document
-from crawlpoints import bulk, import_steps, importing, jobs, queries, services
+from crawlpoints import bulk, checks, import_steps, importing, jobs, queries, services
 from crawlpoints.checks import Invalid
 from crawlpoints.csv_lines import AT_ONCE, Unreadable
 from crawlpoints.models import CrawlPoint, CrawlPointLink, Import, ImportLine, ImportPart
@@ -27,7 +29,7 @@ State = Import.State
 
 @pytest.fixture(autouse=True)
 def quickly(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(import_steps, "PAUSE", 0.0)
+    monkeypatch.setattr(short_transactions, "PAUSE", 0.0)
 
 
 @pytest.fixture
@@ -131,28 +133,58 @@ def test_a_cancelled_import_leaves_no_trace(document: Document, point: CrawlPoin
     assert not ImportLine.objects.exists() and not ImportPart.objects.exists()
 
 
+def test_a_slice_that_is_over_before_its_place_in_the_file_is_found_reads_on_all_the_same(
+    document: Document, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    row = import_steps.ask(document, [sheet(AT_ONCE)], "editor")
+    monkeypatch.setattr(import_steps, "SLICE_SECONDS", 0.001)
+    real = import_steps.Judge
+    monkeypatch.setattr(import_steps, "Judge", lambda *given: (time.sleep(0.01), real(*given))[1])
+    assert worked(row).state == State.READ and row.counts["add"] == AT_ONCE
+
+
+def test_a_crawl_point_that_is_being_imported_is_neither_copied_nor_launched(
+    document: Document, point: CrawlPoint, browser: Any, administrator: Any, signed_in: Any
+) -> None:
+    target = library.add_document("Second")
+    read(target, sheet(AT_ONCE, f"{point.url},{point.root},2,"))
+    changed = bulk.copy([point], target)
+    assert changed.refused == [f"Second already has {point.url}"] and state(target) == []
+    hidden = CrawlPoint.everything.get(url__endswith="page-7.html")
+    page = text_of(signed_in(administrator).get("/crawls/launch/", {"crawl_point": hidden.pk}))
+    assert "page-7.html" not in page
+
+
+def test_a_changed_address_is_taken_back_with_its_key(document: Document, point: CrawlPoint) -> None:
+    before = CrawlPoint.objects.get(pk=point.pk)
+    lines = [f",https://new.example.org/{at}" for at in range(AT_ONCE)]
+    text = "\n".join(["crawl_point_id,url", *lines, f"{point.pk},{point.url}moved/"])
+    row = read(document, text, at_once=True)
+    after = CrawlPoint.objects.get(pk=point.pk)
+    assert after.url == f"{point.url}moved/" and after.key == services.point_key(document.pk, after.url, after.root)
+    import_steps.take_back(row)
+    worked(row)
+    again = CrawlPoint.objects.get(pk=point.pk)
+    assert (again.url, again.key, again.version) == (before.url, before.key, (before.version or 0) + 2)
+
+
 def test_each_step_counts_once_however_many_workers_come(document: Document, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two workers with the same row: the slower one finds it moved, and its step was not done."""
     row = import_steps.ask(document, [sheet(AT_ONCE * 2)], "editor")
-    real, others = import_steps._stage, []
+    real, others = import_steps._Staged, []
 
-    def overtaken(mine: Import, planned: Any) -> None:
+    def overtaken(mine: Import, planned: Any) -> Any:
         if len(others) < 3:
             others.append(mine.position)
-            monkeypatch.setattr(import_steps, "_stage", real)
+            monkeypatch.setattr(import_steps, "_Staged", real)
             jobs.import_points(row.pk)
-            monkeypatch.setattr(import_steps, "_stage", overtaken)
-        real(mine, planned)
+            monkeypatch.setattr(import_steps, "_Staged", overtaken)
+        return real(mine, planned)
 
-    monkeypatch.setattr(import_steps, "_move", _without_lock(import_steps._move))
-    monkeypatch.setattr(import_steps, "_stage", overtaken)
+    monkeypatch.setattr(import_steps, "_Staged", overtaken)
     assert worked(row).counts["add"] == AT_ONCE * 2
     import_steps.confirm(row)
     assert worked(row).state == State.DONE and len(state(document)) == AT_ONCE * 2
-
-
-def _without_lock(move: Any) -> Any:
-    return move
 
 
 def test_a_long_import_costs_a_line_what_a_short_one_does(document: Document, point: CrawlPoint) -> None:
@@ -167,6 +199,26 @@ def test_a_long_import_costs_a_line_what_a_short_one_does(document: Document, po
     cost(500, 0)
     small, large = min(cost(500, 1), cost(500, 2)), cost(4_000, 3)
     assert large < 2 * small, f"{1000 * small:.2f} ms a line of 500, {1000 * large:.2f} of 4,000"
+
+
+@pytest.mark.django_db(databases="__all__", transaction=True)
+@pytest.mark.parametrize("kind", ["points", "excludes"])
+def test_while_the_lines_of_a_short_import_are_judged_nobody_waits(
+    document: Document, point: CrawlPoint, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[bool] = []
+    check = checks.check_point if kind == "points" else checks.check_exclude
+
+    def watched(*given: Any, **named: Any) -> Any:
+        seen.append(connection.in_atomic_block)
+        return check(*given, **named)
+
+    monkeypatch.setattr(checks, check.__name__, watched)
+    if kind == "points":
+        importing.import_points(document, sheet(20))
+    else:
+        importing.import_excludes(document, "\n".join(f"https://x.example.org/{at}*" for at in range(20)))
+    assert seen == [False] * 20
 
 
 @pytest.mark.parametrize("kind", ["points", "excludes"])

@@ -37,12 +37,6 @@ def cluster() -> Iterator[Server]:
 
 
 @pytest.fixture(scope="module")
-def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
-    with databases.benches(tmp_path_factory.mktemp("databases"), DELAY) as made:
-        yield made
-
-
-@pytest.fixture(scope="module")
 def calm(bench: Bench) -> Fates:
     """The ledger of an undisturbed crawl on SQLite."""
     where = bench.on_sqlite()

@@ -5,20 +5,17 @@ import signal
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable
 from contextlib import closing
-from pathlib import Path
 from typing import Any
 
-import pytest
-
-from tests.faults import databases
-from tests.faults.databases import Bench, Databases
+from tests.faults.databases import Databases
 from tests.faults.house import BASE
-from tests.postgres import postgres  # noqa: F401 - a fixture
 
 LINES, KILLS = 3_000, 4
 MOST_WAITED = 1.0  # seconds
+# Of the processor: on any machine what a transaction of the worker may cost those who wait for it.
+MOST_WORK = 0.06
 
 _ASK = """
 from clearinghouse.library.models import Document
@@ -29,6 +26,8 @@ print(row.pk)
 """
 _WORK = """
 from crawlpoints import import_steps
+from tests import transactions
+transactions.watch(lambda clock, processor: print(clock, processor, flush=True))
 while import_steps.Import.objects.get().state in import_steps.WORKING:
     import_steps.carry_out({pk})
 """
@@ -46,19 +45,6 @@ while True:
 """
 
 
-@pytest.fixture(scope="module")
-def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
-    with databases.benches(tmp_path_factory.mktemp("imports"), 0.0) as made:
-        yield made
-
-
-@pytest.fixture(params=["sqlite", "postgres"])
-def where(bench: Bench, request: pytest.FixtureRequest) -> Databases:
-    if request.param == "sqlite":
-        return bench.on_sqlite()
-    return bench.on_postgres(request.getfixturevalue("postgres"))
-
-
 def rows(where: Databases, query: str) -> list[tuple[Any, ...]]:
     if where.server:
         return where.server.execute(query, database=where.names["DB"])
@@ -72,19 +58,26 @@ def start(where: Databases, code: str) -> "subprocess.Popen[str]":
     return subprocess.Popen(command, cwd=BASE, env=environment, stdout=subprocess.PIPE, text=True)
 
 
-def worked_with_kills(where: Databases, pk: str, rnd: random.Random) -> None:
-    """Killed some times in the middle of it, then left alone."""
+def worked_with_kills(where: Databases, pk: str, rnd: random.Random) -> list[tuple[float, float]]:
+    """Killed some times in the middle of it, then left alone; how long each transaction took, by clock and by work."""
+    told = ""
     for _ in range(KILLS):
         worker = start(where, _WORK.format(pk=pk))
         try:
             worker.wait(timeout=rnd.uniform(1.5, 3.0))
         except subprocess.TimeoutExpired:
             worker.send_signal(signal.SIGKILL)
-            worker.wait()
-    assert start(where, _WORK.format(pk=pk)).wait(timeout=200) == 0
+        told += worker.communicate()[0]
+    worker = start(where, _WORK.format(pk=pk))
+    told += worker.communicate(timeout=200)[0]
+    assert worker.returncode == 0
+    numbers = [float(word) for word in told.split()]
+    return list(zip(numbers[::2], numbers[1::2], strict=True))
 
 
-def test_it_is_whole_before_and_after_however_often_its_worker_is_killed(where: Databases, tmp_path: Path) -> None:
+def test_it_is_whole_before_and_after_however_often_its_worker_is_killed(
+    where: Databases, record_property: Callable[[str, object], None]
+) -> None:
     rnd = random.Random(12)
     visible = (
         "SELECT count(*) FROM doc_field_crawl_point l JOIN crawl_point p ON p.crawl_point_id = l.crawl_point_id "
@@ -92,12 +85,12 @@ def test_it_is_whole_before_and_after_however_often_its_worker_is_killed(where: 
     )
     [(before,)] = rows(where, visible)
     pk = where.house.python(_ASK.format(lines=LINES)).strip()
-    writer = start(where, _WRITER)
+    writer, lasted = start(where, _WRITER), []
     try:
-        worked_with_kills(where, pk, rnd)
+        lasted += worked_with_kills(where, pk, rnd)
         assert rows(where, visible) == [(before,)]
         where.house.python(_ORDER.format(order="confirm"))
-        worked_with_kills(where, pk, rnd)
+        lasted += worked_with_kills(where, pk, rnd)
         assert rows(where, visible) == [(before + LINES,)]
         told = (
             "SELECT count(*), count(DISTINCT thing_id) FROM clearinghouse_audit "
@@ -106,7 +99,7 @@ def test_it_is_whole_before_and_after_however_often_its_worker_is_killed(where: 
         added = told.format("add") + " AND sentence LIKE '%new.example.org%'"
         assert rows(where, added) == [(LINES, LINES)]
         where.house.python(_ORDER.format(order="take_back"))
-        worked_with_kills(where, pk, rnd)
+        lasted += worked_with_kills(where, pk, rnd)
         assert rows(where, visible) == [(before,)]
         assert rows(where, told.format("delete")) == [(LINES, LINES)]
         assert rows(where, "SELECT state FROM clearinghouse_import") == [("taken_back",)]
@@ -115,5 +108,13 @@ def test_it_is_whole_before_and_after_however_often_its_worker_is_killed(where: 
     finally:
         writer.kill()
         waits = sorted(float(line) for line in writer.communicate()[0].split())
+    record_property("lines lost", 0)
+    record_property("seconds somebody else's note took, median", round(waits[len(waits) // 2], 2))
+    record_property("seconds somebody else's note took, most", round(waits[-1], 2))
     assert len(waits) > 20 and waits[len(waits) // 2] < MOST_WAITED / 4
-    assert waits[-1] < 4 * MOST_WAITED, "on a machine with other things to do; the figure is in the benchmark"
+    clock, work = max(clock for clock, _ in lasted), max(work for _, work in lasted)
+    record_property("seconds of its longest transaction", round(clock, 2))
+    record_property("of the processor", round(work, 3))
+    assert len(lasted) > 20 and work < MOST_WORK
+    # Where other things slow the worker down they slow down those who wait for it.
+    assert waits[-1] < max(MOST_WAITED, 3 * clock), f"the longest transaction took {clock:.2f} s"

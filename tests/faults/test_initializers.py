@@ -3,31 +3,14 @@
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-
-from tests.faults import databases, injection, series, site
-from tests.faults.databases import Bench, Databases
+from tests.faults import injection, series, site
+from tests.faults.databases import Databases
 from tests.faults.house import BASE
-from tests.postgres import postgres  # noqa: F401 - a fixture
 from tests.requirements import need
 
 TEN = 10
-
-
-@pytest.fixture(scope="module")
-def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
-    with databases.benches(tmp_path_factory.mktemp("initializers"), 0.0) as made:
-        yield made
-
-
-@pytest.fixture(params=["sqlite", "postgres"])
-def where(bench: Bench, request: pytest.FixtureRequest) -> Databases:
-    if request.param == "sqlite":
-        return bench.on_sqlite()
-    return bench.on_postgres(request.getfixturevalue("postgres"))
 
 
 def together(where: Databases, kind: str, number: int = 0) -> list[str]:
