@@ -34,7 +34,7 @@ lint: $(VENV)/.installed-test ## ruff, and mypy on the rooms of pure decisions
 bench: $(VENV)/.installed-bench ## the budgets, measured here and now; ARGS="NAME…"
 	@$(BIN)/python -m tests.bench $(ARGS)
 
-faults: $(VENV)/.installed-test ## 1,000 kills, full disks and lost bells, with the table; ARGS="--points N --minutes M"
+faults: $(VENV)/.installed-test ## 1,000 kills, full disks, clocks, stops, with the tables; ARGS="--points N --minutes M", "--cases WORD…"
 	@$(BIN)/python -m tests.faults $(ARGS)
 
 soak: $(VENV)/.installed-test ## half an hour of everything at once: crawls, edits, propagations, kills; ARGS="--minutes M --postgres"

@@ -90,6 +90,7 @@ MIDDLEWARE = [
     "clearinghouse.access.middleware.WithoutNul",
     "clearinghouse.access.middleware.BodyLimit",
     "whitenoise.middleware.WhiteNoiseMiddleware",
+    "clearinghouse.access.middleware.NobodyForMachines",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",

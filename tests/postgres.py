@@ -29,9 +29,9 @@ _numbers = count(1)
 class Server:
     """A running cluster; stop() ends it and removes its folder."""
 
-    def __init__(self, programs: Path, *, durable: bool = False) -> None:
+    def __init__(self, programs: Path, *, durable: bool = False, disk: Path | None = None) -> None:
         self.programs = programs
-        self.folder = Path(tempfile.mkdtemp(prefix="ch-pg-", dir=quick_folder()))
+        self.folder = Path(tempfile.mkdtemp(prefix="ch-pg-", dir=disk or quick_folder()))
         self._account = _account()
         if self._account:
             os.chown(self.folder, self._account.pw_uid, self._account.pw_gid)

@@ -1,8 +1,8 @@
 """Owns: honest skips. A test that needs something this machine may lack says so through need().
 
-CLEARINGHOUSE_REQUIRE=browser,postgres,vectors,suites,strace,nginx,namespaces,systemd turns a skip of that kind into a
-failure; whatever was skipped stands under NOT RUN at the end of the session, so that nobody takes a skipped test for a
-proof.
+CLEARINGHOUSE_REQUIRE=browser,postgres,vectors,suites,strace,nginx,namespaces,systemd,compiler turns a skip of that kind
+into a failure; whatever was skipped stands under NOT RUN at the end of the session, so that nobody takes a skipped test
+for a proof.
 Loaded as a plugin by tests/conftest.py.
 """
 
@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-KINDS = ("browser", "postgres", "vectors", "suites", "strace", "nginx", "namespaces", "systemd")
+KINDS = ("browser", "postgres", "vectors", "suites", "strace", "nginx", "namespaces", "systemd", "compiler")
 MARK = "needs "
 
 

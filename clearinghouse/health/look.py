@@ -75,7 +75,7 @@ def missing() -> tuple[list[str], list[str]]:
     for alias, name in NAMES.items():
         if sentence := _wrong(alias, name):
             (bears if alias in (PRIMARY, BACKUP) and alias != serving else stops).append(sentence)
-    if full_disk.full_folders():
+    if full_disk.anywhere():
         bears.append("A disk is full. Nothing can be saved until there is room; pages and searches work on.")
     if why := queues.trouble():
         bears.append(f"{why}. Crawls wait until it does; pages and searches work on.")

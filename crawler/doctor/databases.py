@@ -17,6 +17,7 @@ LARGEST_LOG = 1_000_000_000  # bytes of a write-ahead log; it is normally cut at
 OLDEST_POSTGRES = 140000
 OLDEST_SQLITE = (3, 35, 0)
 _PREPARE = "run manage.py prepare"
+FULL = "the disk of its server is full: it can be read, nothing can be saved"
 
 
 def examine() -> Iterator[Line]:
@@ -48,7 +49,9 @@ def _wrong(alias: str, part: str) -> Iterator[Line]:
         say = f"the disk of {path.parent} is full: it can be read, nothing can be saved"
         yield Line(part, TROUBLE, say, "make room; nothing is lost")
         return
-    if why := _not_writable(alias):
+    if (why := _not_writable(alias)) == FULL:
+        yield Line(part, TROUBLE, FULL, "make room there; nothing is lost")
+    elif why:
         yield Line(part, TROUBLE, f"it cannot be written ({why})", "check rights, disk and who holds a lock")
     for sentence in durability.unsafe(connections[alias]):
         yield Line(part, TROUBLE, sentence, "change that setting before you crawl")
@@ -63,6 +66,8 @@ def _not_writable(alias: str) -> str:
             if connections[alias].vendor == "postgresql":
                 cursor.execute("CREATE TEMP TABLE clearinghouse_room ON COMMIT DROP AS SELECT repeat('room', 999) AS a")
     except Error as error:
+        if full_disk.is_full(error):
+            return FULL
         return next(iter(str(error).strip().splitlines()), type(error).__name__)
     return ""
 

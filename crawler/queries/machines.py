@@ -132,7 +132,7 @@ def trouble_now() -> Trouble | None:
         return Trouble("No worker has reported for 3 minutes. Crawls will wait.", *_MACHINES)
     if timezone.now() - seen > SILENT:
         return Trouble("The tick has not reported for 3 minutes. Nothing starts by itself.", *_MACHINES)
-    if full_disk.full_folders():
+    if full_disk.anywhere():
         return Trouble("The disk is full. Nothing can be saved until there is room; reading goes on.", *_STATUS)
     full = disk()
     if not full.good:

@@ -1,6 +1,7 @@
 """Inside a namespace: people at work on a house whose disk becomes full to the last byte, and has room again."""
 
 import json
+import secrets
 import shutil
 import sys
 import tempfile
@@ -80,39 +81,61 @@ def main() -> None:
         shutil.rmtree(beside)
 
 
+class Everybody:
+    """Ann signed in, somebody in front of the sign-in form, a program, and all processes of the house at work."""
+
+    def __init__(self, house: House) -> None:
+        self.house = house
+        key = at_work(house)
+        self.address = house.start_web()
+        self.ann, self.program, self.newcomer = Visitor(self.address), requests.Session(), Visitor(self.address)
+        self.program.headers["Authorization"] = f"Bearer {key}"
+        self.signed_in = self.ann.sign_in().status_code
+        self.newcomer.see("/sign-in/")
+        self.ann.see("/search/?q=heliostats")
+        self.processes = [
+            house.start_redis(), house.start_worker("control"), house.start_worker("crawl"), house.start_manage("tick"),
+        ]  # fmt: skip
+        redis = Redis(unix_socket_path=str(house.folder / "redis.sock"))
+        until(lambda: redis.scard("rq:workers") == 2, "both workers are registered", 60)
+        time.sleep(5)  # and the tick looks after everything
+
+    def commands_while_full(self) -> dict[str, Any]:
+        rotated = self.house.run("rotate_keys")
+        return {
+            "doctor": self.house.run("doctor").stdout,
+            "rotate_keys": [rotated.returncode, rotated.stderr],
+            "add_document": self.house.run("add_document", "Another").stderr,
+        }
+
+    def alive(self) -> list[int | None]:
+        return [one.poll() for one in self.processes]
+
+    def with_room_again(self) -> dict[str, Any]:
+        note = self.ann.submit("/documents/1/notes/", text=NOTE)
+        return {
+            "after": [note.status_code, Visitor(self.address).sign_in().status_code],
+            "kept": NOTE.splitlines()[1] in self.ann.see("/documents/1/notes/").text,
+            "rotated": self.house.run("rotate_keys").returncode,
+            "launched": self.launch().status_code,
+            "log": self.house.log,
+        }
+
+    def launch(self) -> requests.Response:
+        return self.program.post(f"{self.address}/api/v1/runs/", json={"documents": [1]}, timeout=60)
+
+
 def lived(house: House, disk: Path) -> dict[str, Any]:
     house.manage("prepare")
-    key = at_work(house)
-    address = house.start_web()
-    ann, program, newcomer = Visitor(address), requests.Session(), Visitor(address)
-    program.headers["Authorization"] = f"Bearer {key}"
-    found: dict[str, Any] = {"signed_in": ann.sign_in().status_code}
-    newcomer.see("/sign-in/")
-    ann.see("/search/?q=heliostats")
-    everybody = [
-        house.start_redis(),
-        house.start_worker("control"),
-        house.start_worker("crawl"),
-        house.start_manage("tick"),
-    ]
-    redis = Redis(unix_socket_path=str(house.folder / "redis.sock"))
-    until(lambda: redis.scard("rq:workers") == 2, "both workers are registered", 60)
-    time.sleep(5)  # and the tick looks after everything
+    everybody = Everybody(house)
+    found: dict[str, Any] = {"signed_in": everybody.signed_in}
     fill(disk / "ballast", leaving=0)
-    found |= while_full(ann, newcomer, program, address)
-    found["doctor"] = house.run("doctor").stdout
-    rotated = house.run("rotate_keys")
-    found["rotate_keys"] = [rotated.returncode, rotated.stderr]
-    found["add_document"] = house.run("add_document", "Another").stderr
+    found |= while_full(everybody) | everybody.commands_while_full()
     time.sleep(8)  # a round of the tick
-    found["alive"] = [one.poll() for one in everybody]
+    found["alive"] = everybody.alive()
     (disk / "ballast").unlink()
-    found["after"] = [ann.submit("/documents/1/notes/", text=NOTE).status_code, newcomer.sign_in().status_code]
-    found["kept"] = NOTE.splitlines()[1] in ann.see("/documents/1/notes/").text
-    found["rotated"] = house.run("rotate_keys").returncode
-    found["launched"] = program.post(f"{address}/api/v1/runs/", json={"documents": [1]}, timeout=60).status_code
+    found |= everybody.with_room_again()
     found["quick"] = house.rows("webcrawl", "PRAGMA quick_check")
-    found["log"] = house.log
     return found
 
 
@@ -128,21 +151,23 @@ def at_work(house: House) -> str:
     return house.log.split()[-1]
 
 
-def while_full(ann: Visitor, newcomer: Visitor, program: requests.Session, address: str) -> dict[str, Any]:
+def while_full(everybody: Everybody) -> dict[str, Any]:
+    ann, address = everybody.ann, everybody.address
     point = {
         "url": "http://127.0.0.1/new/",
         "root": "http://127.0.0.1/new/",
         "login": "ann",
         "password": "s3cret-typed",
+        "note": secrets.token_urlsafe(6000),  # so much that a server needs room of its own for it
     }
     return {
         "read": {path: ann.see(path).status_code for path in READ},
-        "api": program.get(f"{address}/api/v1/documents/", timeout=60).status_code,
+        "api": everybody.program.get(f"{address}/api/v1/documents/", timeout=60).status_code,
         "ready": told(ann.see("/readyz")),
         "note": told(ann.submit("/documents/1/notes/", text=NOTE)),
         "point": told(ann.submit("/documents/1/crawl-points/new/", **point)),
-        "sign_in": told(newcomer.sign_in()),
-        "api_launch": told(program.post(f"{address}/api/v1/runs/", json={"documents": [1]}, timeout=60)),
+        "sign_in": told(everybody.newcomer.sign_in()),
+        "api_launch": told(everybody.launch()),
     }
 
 

@@ -21,6 +21,7 @@ from pathlib import Path
 from tests.faults.house import BASE
 
 ENTER = ("unshare", "--map-root-user", "--mount", "--net", "--fork", "--kill-child")
+AS_ROOT = tuple(word for word in ENTER if word != "--map-root-user")  # other accounts stay, PostgreSQL's among them
 _NAME_SERVER = ("127.0.0.1", 53)
 SERVFAIL, NXDOMAIN = 2, 3
 A, CNAME, AAAA = 1, 5, 28
@@ -29,15 +30,15 @@ Zone = Callable[[str, int, int], Reply]  # name, type asked for, how often it wa
 
 
 @cache
-def possible() -> bool:
+def possible(enter: tuple[str, ...] = ENTER) -> bool:
     if not shutil.which("unshare") or not shutil.which("ip"):
         return False
-    return subprocess.run([*ENTER, "ip", "link", "set", "lo", "up"], capture_output=True).returncode == 0
+    return subprocess.run([*enter, "ip", "link", "set", "lo", "up"], capture_output=True).returncode == 0
 
 
-def run(module: str, *arguments: str, seconds: float = 120, **environment: str) -> str:
+def run(module: str, *arguments: str, seconds: float = 120, enter: tuple[str, ...] = ENTER, **environment: str) -> str:
     """What `python -m module` prints inside."""
-    command = [*ENTER, sys.executable, "-m", module, *arguments]
+    command = [*enter, sys.executable, "-m", module, *arguments]
     settings = {"DJANGO_SETTINGS_MODULE": "clearinghouse.settings", "CLEARINGHOUSE_LOG_LEVEL": "ERROR"} | environment
     others = ("CLEARINGHOUSE_ALLOWED", "CLEARINGHOUSE_DB")  # what the tests around it are told
     kept = {name: value for name, value in os.environ.items() if not name.startswith(others)}

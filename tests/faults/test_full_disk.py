@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from clearinghouse import full_disk
 from tests.adoption.conftest import Install
 from tests.faults import full_pages, namespace
 from tests.postgres import postgres  # noqa: F401 - a fixture
@@ -97,3 +98,12 @@ def test_a_full_disk_of_postgresql_is_said_alike(postgres: Any, tmp_path: Path) 
     status, page, read, api = json.loads(install.python(ON_POSTGRES).splitlines()[-1])
     assert (status, read, api) == (507, 200, 200)
     assert "<h1>The disk is full</h1>" in page and full_pages.NOTE in unescape(page)
+
+
+def test_a_server_is_asked_for_room_in_a_way_that_takes_some_of_its_disk(postgres: Any) -> None:  # noqa: F811
+    """A full one is met by tests/faults/long_full_disk.py: this one has room, and says how it sorted."""
+    postgres.url("asked_for_room")
+    with postgres.connect("asked_for_room") as connection, connection.transaction():
+        connection.execute(full_disk.LITTLE_MEMORY)
+        told = connection.execute(f"EXPLAIN (ANALYZE) {full_disk.SORT}").fetchall()
+    assert any("external" in line and "Disk: " in line for (line,) in told), told

@@ -6,7 +6,7 @@ import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
@@ -34,11 +34,13 @@ print(taken, time.monotonic() - begun)
 
 
 @pytest.fixture
-def site() -> Iterator[Site]:
+def site(record_property: Callable[[str, object], None]) -> Iterator[Site]:
     links = {n: [f"/{child}" for child in (2 * n + 1, 2 * n + 2) if child < PAGES] for n in range(PAGES)}
     pages = {f"/{n}": Page(links[n], delay=0.3) for n in range(PAGES)}
     with serve(pages) as served:
         yield served
+        record_property("pages fetched again, most", sum(count - 1 for count in pages_asked(served).values()))
+        record_property("pages not asked for, most", PAGES - len(pages_asked(served)))
 
 
 @pytest.fixture

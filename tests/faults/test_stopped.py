@@ -9,6 +9,7 @@ import sqlite3
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
@@ -42,7 +43,10 @@ def stopped(pid: int) -> bool:
     return process_state.of(pid).stopped
 
 
-def test_jobs_that_are_stopped_are_ended_and_others_go_on(house: House) -> None:  # noqa: F811
+def test_jobs_that_are_stopped_are_ended_and_others_go_on(
+    house: House,  # noqa: F811
+    record_property: Callable[[str, object], None],
+) -> None:
     """The process of a crawl, then that of a propagation; each worker is the only one of its kind."""
     house.start_everything()
     document = a_document(house, depth=3)
@@ -72,13 +76,14 @@ def test_jobs_that_are_stopped_are_ended_and_others_go_on(house: House) -> None:
     assert not stopped(propagating), "nobody waits for it any more"
     assert house.rows("webcrawl", "SELECT serving FROM public_switch") == [("primary",)]
     assert house.manage("search", "catheterisation")["total"] == 1
-    print(
-        f"a stopped crawl was ended after {ended_after:.0f} s, a stopped propagation done after {went_on_after:.0f} s"
-    )
+    record_property("seconds until a stopped crawl was ended", round(ended_after))
+    record_property("seconds until a stopped propagation was done by another process", round(went_on_after))
     assert ended_after < 45 and went_on_after < 60
 
 
-def test_parsers_that_are_stopped_cost_no_page(bare: Bare, tmp_path: Path) -> None:
+def test_parsers_that_are_stopped_cost_no_page(
+    bare: Bare, tmp_path: Path, record_property: Callable[[str, object], None]
+) -> None:
     """All parsers of a crawl, again and again while there are some: each page is read by others."""
     pages = {f"/{n}": Page([f"/{m}" for m in (2 * n + 1, 2 * n + 2) if m < PAGES]) for n in range(PAGES)}
     with serve(pages) as site:
@@ -96,7 +101,9 @@ def test_parsers_that_are_stopped_cost_no_page(bare: Bare, tmp_path: Path) -> No
         assert outcomes == [("crawled", "", PAGES)], outcomes
         assert max(site.requests.values()) == 1, "read again, not fetched again"
         place.manage("check_ledger", "1")
-        print(f"{len(frozen)} stopped parsers, {PAGES} pages, done {time.monotonic() - begun:.0f} s later")
+        record_property("pages lost by stopped parsers", PAGES - outcomes[0][2])
+        record_property("pages fetched again for stopped parsers", sum(site.requests.values()) - len(site.requests))
+        record_property("seconds a crawl went on after its parsers were stopped", round(time.monotonic() - begun))
 
 
 def children(pid: int) -> list[int]:

@@ -9,7 +9,8 @@ import shutil
 import signal
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -42,6 +43,7 @@ class Host(House):
     """Processes with settings of their own, perhaps in namespaces of their own."""
 
     prefix: tuple[str, ...] = ()
+    urls: dict[str, str]  # of its databases
 
     def start_manage(self, *words: str):
         python = self.env["PATH"].split(os.pathsep)[0] + "/python"
@@ -107,23 +109,21 @@ def durable() -> Iterator[Server]:
         server.stop()
 
 
-@pytest.fixture
-def pair(durable: Server) -> Iterator[Pair]:
-    need("namespaces", namespace.possible(), "unshare may not be used")
+@contextmanager
+def two_hosts(server: Server) -> Iterator[tuple[Host, Host]]:
+    """Both share the server; the far one uses the near one's Redis."""
     above = Path(tempfile.mkdtemp(prefix="hosts-"))  # a short name: Redis listens on a socket in it
     near, far = Host(above / "near"), Host(above / "far")
     far.prefix = FAR
-    urls = {f"CLEARINGHOUSE_{key}": durable.url(name) for key, name in DATABASES.items()}
+    urls = {f"CLEARINGHOUSE_{key}": server.url(name) for key, name in DATABASES.items()}
     for host in (near, far):
         host.folder.mkdir()
         host.env |= {"CLEARINGHOUSE_ALLOWED_NETWORKS": "127.0.0.0/8", "CLEARINGHOUSE_ALLOWED_PORTS": "1-65535",
                      "CLEARINGHOUSE_REDIS_URL": f"unix://{near.folder}/redis.sock", **urls}  # fmt: skip
     del near.env["CLEARINGHOUSE_REDIS_URL"]  # its own
+    near.urls = urls
     try:
-        with serve(pages()) as site:
-            points = [[[site.url(f"/{d}/0"), "--depth", "999"]] for d in range(DOCUMENTS)]
-            make(Prepared(near.folder, urls), points)
-            yield Pair(near, far, durable, site)
+        yield near, far
     finally:
         far.signal(signal.SIGCONT)
         far.close()
@@ -131,7 +131,18 @@ def pair(durable: Server) -> Iterator[Pair]:
         shutil.rmtree(above, ignore_errors=True)
 
 
-def test_a_host_that_is_cut_off_and_one_that_dies_cost_no_page_and_double_none(pair: Pair) -> None:
+@pytest.fixture
+def pair(durable: Server) -> Iterator[Pair]:
+    need("namespaces", namespace.possible(), "unshare may not be used")
+    with two_hosts(durable) as (near, far), serve(pages()) as site:
+        points = [[[site.url(f"/{d}/0"), "--depth", "999"]] for d in range(DOCUMENTS)]
+        make(Prepared(near.folder, near.urls), points)
+        yield Pair(near, far, durable, site)
+
+
+def test_a_host_that_is_cut_off_and_one_that_dies_cost_no_page_and_double_none(
+    pair: Pair, record_property: Callable[[str, object], None]
+) -> None:
     near, far = pair.near, pair.far
     near.start_redis()
     near.start_worker("control")
@@ -145,7 +156,9 @@ def test_a_host_that_is_cut_off_and_one_that_dies_cost_no_page_and_double_none(p
     assert far.signal(signal.SIGSTOP) >= WORKERS  # as if its network were cut: its connections stay, and say nothing
     begun = time.monotonic()
     until(pair.far_is_buried, "the silent host is taken for dead", 60)
-    assert time.monotonic() - begun > 15, "it was taken for dead before it was silent for long"
+    silent = time.monotonic() - begun
+    record_property("seconds until a silent host was taken for dead", round(silent))
+    assert silent > 15, "it was taken for dead before it was silent for long"
     assert pair.goes_on()
     far.signal(signal.SIGCONT)
     assert pair.both_store(), "it serves again, under a new name"
@@ -155,10 +168,12 @@ def test_a_host_that_is_cut_off_and_one_that_dies_cost_no_page_and_double_none(p
     for page in pair.site.pages.values():
         page.delay = 0.0
     until(lambda: pair.value("SELECT count(*) FROM run WHERE state = 'finished'"), "the run ends", 90)
-    prove(pair, run)
+    record_property("pages fetched again", prove(pair, run))
+    record_property("pages lost", 0)
 
 
-def prove(pair: Pair, run: int) -> None:
+def prove(pair: Pair, run: int) -> int:
+    """Every page once; how many were asked for again."""
     rows = pair.server.execute("SELECT doc_id, url, outcome FROM ledger", database=DATABASES["DB_WEBCRAWL"])
     crawled = sorted("/" + url.split("/", 3)[-1] for _, url, outcome in rows if outcome == "crawled")
     assert crawled == sorted(pair.site.pages) and len(rows) == len(crawled)
@@ -167,3 +182,4 @@ def prove(pair: Pair, run: int) -> None:
         host.manage("check_ledger", run)
     again = sum(pair.site.requests[path] - 1 for path in pair.site.pages)
     assert again <= 3 * 16 * DOCUMENTS, f"{again} pages were asked for again"
+    return again

@@ -51,6 +51,15 @@ def test_healthz_answers_without_asking_any_database() -> None:
     assert (answer.status_code, answer.content, len(first), len(other)) == (200, b"ok\n", 0, 0)
 
 
+def test_who_is_signed_in_is_answered_without_asking_who_that_is(editor: Any) -> None:
+    """Who looks there in a browser while the library is away: the session is in it."""
+    browser = Client()
+    browser.force_login(editor)
+    with CaptureQueriesContext(connections["default"]) as asked:
+        answer = browser.get("/healthz")
+    assert (answer.status_code, answer.content, len(asked), len(answer.cookies)) == (200, b"ok\n", 0, 0)
+
+
 def test_readyz_says_ready_and_what_it_works_without() -> None:
     answer = Client().get("/readyz")
     assert answer.status_code == 200
