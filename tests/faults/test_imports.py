@@ -115,6 +115,6 @@ def test_it_is_whole_before_and_after_however_often_its_worker_is_killed(
     clock, work = max(clock for clock, _ in lasted), max(work for _, work in lasted)
     record_property("seconds of its longest transaction", round(clock, 2))
     record_property("of the processor", round(work, 3))
-    assert len(lasted) > 20 and work < MOST_WORK
+    assert len(lasted) > 5 and work < MOST_WORK
     # Where other things slow the worker down they slow down those who wait for it.
     assert waits[-1] < max(MOST_WAITED, 3 * clock), f"the longest transaction took {clock:.2f} s"

@@ -38,6 +38,8 @@ NOT_SENT = {
     "SELECT now()": "asked of PostgreSQL only",
     "SELECT attname FROM pg_attribute": "asked of PostgreSQL only",
     "CREATE TEMP TABLE clearinghouse_room": "asked of PostgreSQL only",
+    "SELECT count(*) FROM (SELECT repeat(": "asked of PostgreSQL only",
+    "SET LOCAL work_mem": "asked of PostgreSQL only",
     "SELECT EXTRACT(EPOCH": "asked of PostgreSQL only",
     "SELECT DATEDIFF_BIG": "SQL Server's own; SQLite, whose statements are recorded, has no clock to be asked",
     "IF NOT EXISTS ({}) {}": "two further statements, both seen",
