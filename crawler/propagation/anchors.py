@@ -23,8 +23,8 @@ AT_ONCE = 500
 _PARTS_OF = 1_000  # pages: below, all of a document is one part
 _MOST_PARTS = 64
 _IN_MEMORY = 128_000  # bytes of a part
-_LATELY = 20_000  # pairs that are not written again: every page of a manual has the same links in its margin
-_ADDRESSES = 20_000
+_LATELY = 10_000  # pairs that are not written again: every page of a manual has the same links in its margin
+_ADDRESSES = 10_000
 _ROW = struct.Struct("<IH")
 
 
