@@ -17,7 +17,7 @@ from .host_rows import Note, Trouble
 from .instances import BEAT_SECONDS
 from .models import Instance
 from .pace import NEVER, Pace, Want
-from .policy.robots import TOO_MANY, Robots
+from .policy.robots import Robots, is_answer
 from .policy.robots_text import decode
 from .speeds import SPEEDS
 from .values import REASONS
@@ -87,8 +87,8 @@ class Hosts:
             desk.shared = max(1, shared[desk.key])
             if row := known.get(desk.key):
                 self._hear(desk, row.trouble)
-                if row.robots_status:
-                    desk.robots_state, desk.robots = KNOWN, Robots.from_status(row.robots_status, row.robots)
+                if robots := Robots.from_status(row.robots_status, row.robots):
+                    desk.robots_state, desk.robots = KNOWN, robots
 
     # -- pace ---------------------------------------------------------------------------------------------------
 
@@ -271,7 +271,7 @@ class Hosts:
 
     def robots_answered(self, desk: Desk, status: int, body: bytes) -> None:
         """RFC 9309: 2xx is read, 4xx allows everything, the rest cannot be read, nor can one asked for too often."""
-        if 200 <= status < 500 and status != TOO_MANY:
+        if is_answer(status):
             self.answered(desk)
             desk.robots_state = KNOWN
             desk.fresh_robots = status, decode(body).encode() if status < 300 else b""

@@ -28,9 +28,9 @@ class Robots:
     def from_status(cls, status: int, body: bytes) -> "Robots | None":
         """By the answer's status: 2xx gives its rules, 3xx and 4xx allow everything, anything else is no answer. Nor is
         429: who asks for time is not to be crawled without rules."""
-        if 200 <= status < 300:
-            return parse_robots(body)
-        return cls("") if 300 <= status < 500 and status != TOO_MANY else None
+        if not is_answer(status):
+            return None
+        return parse_robots(body) if status < 300 else cls("")
 
     @property
     def crawl_delay(self) -> float | None:
@@ -43,6 +43,11 @@ class Robots:
             if not group.can_fetch(url, _ANYBODY):
                 return False, _forbidding_line(group, url)
         return True, ""
+
+
+def is_answer(status: int) -> bool:
+    """Whether a site has said its rules with this, or that it has none."""
+    return 200 <= status < 500 and status != TOO_MANY
 
 
 def parse_robots(body: bytes) -> Robots:

@@ -20,7 +20,7 @@ from ..extract.wire import Parsed
 from ..fetch.desk import Fetcher
 from ..hosts import ROBOTS_HOPS
 from ..parsers import Died, Parsers
-from ..policy.robots import Robots
+from ..policy.robots import Robots, is_answer
 from ..policy.robots_text import decode
 from ..values import Fetched, Request
 from .at_once import one_look
@@ -58,8 +58,7 @@ class Line:
         while self.fetcher.active() and self.left():
             for answer in self.fetcher.wait(min(self.left(), 0.2)):
                 if answer.reason == "decode_failed" and not answer.request.identity_encoding:
-                    self.fetcher.start(replace(request, identity_encoding=True))
-                    continue
+                    return self.ask(replace(request, identity_encoding=True), pause)
                 return answer
         return Fetched(request, reason="timeout", detail="the time for this look is over")
 
@@ -101,7 +100,7 @@ class Line:
             answer = self.get(resolve(answer.request.address.href, answer.header("location")), is_robots=True)
         if answer.reason:
             return None
-        if 200 <= answer.status < 500:  # as a crawl does: kept for a day, so that not every look asks again
+        if is_answer(answer.status):  # as a crawl does: kept for a day, so that not every look asks again
             text = decode(answer.body).encode() if answer.status < 300 else b""
             host_rows.write([host_rows.Note(digest_of(origin), robots=(answer.status, text))])
         return Robots.from_status(answer.status, answer.body)

@@ -98,3 +98,13 @@ def test_a_site_that_has_no_time_for_its_robots_txt_is_left_alone_and_asked_agai
             began = time.monotonic()
             assert ledger(crawl(make_document({"url": site.url("/")}))) == {"/": "crawled", "/x": "robots_disallowed"}
             assert time.monotonic() - began >= 2.0 and site.requests["/robots.txt"] == 2
+
+
+def test_a_look_that_asks_twice_for_a_page_keeps_the_pause_between() -> None:
+    with Site() as site:
+        site.pages["/"] = page("no gzip", "Content-Encoding: gzip")
+        line = Line(until=1e12)
+        line.pause, began = 0.5, time.monotonic()
+        line.get(site.url("/"))
+        line.close()
+        assert len(site.log) == 2 and time.monotonic() - began >= 0.5
