@@ -33,7 +33,7 @@ def replayed(excursion: Excursion, deadline: Deadline | None = None) -> Frontier
     """The frontier of this excursion as it stands when everything stored has been expanded for everybody."""
     snapshot = Snapshot.from_json(excursion.snapshot)
     snapshot = replace(snapshot, points=tuple(replace(point, max_pages=0) for point in snapshot.points))
-    frontier = Frontier(snapshot, RulesInTime(snapshot, deadline.look) if deadline else None)
+    frontier = Frontier(snapshot, RulesInTime(snapshot, deadline) if deadline else None)
     rows = LedgerEntry.objects.filter(excursion=excursion, outcome__in=(CRAWLED, UNCHANGED, REDIRECTED)).order_by()
     known = {key: (version, url) for key, version, url in rows.values_list("url_key", "version_id", "redirect_url")}
     frontier.seed()

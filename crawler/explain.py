@@ -32,19 +32,18 @@ Verdict = tuple[bool, str]  # of a robots.txt: whether it allows, and its rule
 
 
 def explain(
-    snapshot: Snapshot, url: str, found_on: str = "", robots: Verdict | None = None, deadline: Deadline | None = None
+    snapshot: Snapshot, url: str, found_on: str = "", robots: Verdict | None = None, rules: RulesInTime | None = None
 ) -> dict[str, Any]:
     """{"verdict": yes, no or depends, "reason": code, "url": canonical, "depth": n, "trace": [lines]}
 
     The depth is the one at which it would be crawled, or the highest possible one while that depends on the page
-    that links to it. `robots` is the verdict of a robots.txt read just now; otherwise the one kept counts. Raises
-    TimeUsedUp when the deadline comes first: of this answer, or of all for which somebody waits.
+    that links to it. `robots` is the verdict of a robots.txt read just now; otherwise the one kept counts.
+    `rules`, of the same snapshot, serve many addresses. Raises TimeUsedUp when their deadline comes first.
     """
-    deadline = deadline or Deadline()
-    rules = RulesInTime(snapshot, deadline.look)
+    rules = rules or RulesInTime(snapshot, Deadline())
     judged = rules.verdicts(url)
     source = _source(snapshot, rules, found_on)
-    arrivals = _arrivals(rules, judged, found_on, source, deadline)
+    arrivals = _arrivals(rules, judged, found_on, source)
     linked = rules.verdicts(url, *_marks(source[1], rules, judged.url)) if source else judged
     best = _best(rules, judged, linked, arrivals)
     lines = _with_robots(rules.trace(url, robots=robots or _robots(rules, judged)), rules, judged)
@@ -135,11 +134,7 @@ def _marks(source: LedgerEntry, rules: Rules, url: str) -> tuple[bool, bool]:
 
 
 def _arrivals(
-    rules: Rules,
-    judged: Judged,
-    found_on: str,
-    source: tuple[Excursion, LedgerEntry] | None,
-    deadline: Deadline,
+    rules: RulesInTime, judged: Judged, found_on: str, source: tuple[Excursion, LedgerEntry] | None
 ) -> dict[int, int]:
     """Crawl point -> depth at which it finds the address: as its own URL, or on the page named, if that is known."""
     own = _starting_at(rules, judged.url)
@@ -154,7 +149,7 @@ def _arrivals(
     # The nearest way mostly decides; else a shorter one than that of the ledger, or another crawl point, may.
     letting_in = _best(rules, judged, judged, {point: depth + step for point, depth in nearest.items()})
     if letting_in is None or letting_in.refusal is not None:
-        nearest = depths_of(last, row.url_key, deadline) or nearest
+        nearest = depths_of(last, row.url_key, rules.deadline) or nearest
     return {point: depth + step for point, depth in nearest.items()} | own
 
 

@@ -5,7 +5,6 @@ web server has not. Does not: decide anything else than its rules (policy.judge)
 """
 
 import time
-from collections.abc import Callable
 
 from clearinghouse.addresses import Address, Refusal
 
@@ -33,22 +32,21 @@ class Deadline:
 
 
 class RulesInTime(Rules):
-    """The same verdicts as Rules; `look` is called for each address, and before each exclude URL is tried, and raises
-    when it is too late."""
+    """The same verdicts as Rules; the deadline is looked at for each address, and before each exclude URL is tried."""
 
-    def __init__(self, snapshot: Snapshot, look: Callable[[], None]) -> None:
+    def __init__(self, snapshot: Snapshot, deadline: Deadline) -> None:
         super().__init__(snapshot)
-        self._look = look
+        self.deadline = deadline
 
     def verdicts(self, href: str, nofollow: bool = False, page_nofollow: bool = False) -> Judged:
-        self._look()
+        self.deadline.look()
         return super().verdicts(href, nofollow, page_nofollow)
 
     def _late(
         self, address: Address, owner: PointSettings | None, nofollow: bool, page_nofollow: bool
     ) -> Refusal | None:
         for exclude in self.excludes:
-            self._look()
+            self.deadline.look()
             if exclude.matches(address.href):
                 return Refusal("excluded", exclude.pattern)
         return self._by_nofollow(owner, nofollow, page_nofollow)

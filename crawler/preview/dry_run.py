@@ -40,7 +40,7 @@ class DryRun:
         self.end = time.monotonic() + SECONDS
         self.line = Line(self.end)
         saved = {point.id: point for point in snapshot_of(document, include_inactive=True).points}
-        self.visitor = Visitor(snapshot, saved, self.line, Deadline(SECONDS).look)
+        self.visitor = Visitor(snapshot, saved, self.line, Deadline(SECONDS))
         self.frontier = Frontier(snapshot, self.visitor.rules)
         self.heap: list[tuple[int, int, Found]] = []
         self.order = 0

@@ -2,7 +2,7 @@
 
 import re
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
@@ -24,9 +24,6 @@ SECONDS = 10.0
 LINKS_SHOWN = 50
 _NO_MORE_TRIES = 99
 _PASSWORD = re.compile(rb"<input\b[^<>]{0,2000}?\btype\s*=\s*[\"']?password\b", re.IGNORECASE)
-
-
-Look = Callable[[], None]  # raises TimeUsedUp
 
 
 @dataclass(slots=True)
@@ -70,8 +67,8 @@ class Visitor:
     an unsaved URL or root string never sends a saved password anywhere.
     """
 
-    def __init__(self, snapshot: Snapshot, saved: Mapping[int, PointSettings], line: Line, look: Look) -> None:
-        self.rules = RulesInTime(snapshot, look)
+    def __init__(self, snapshot: Snapshot, saved: Mapping[int, PointSettings], line: Line, deadline: Deadline) -> None:
+        self.rules = RulesInTime(snapshot, deadline)
         self.owners = {point.id: point for point in snapshot.points}
         self._saved = saved
         self._line = line
@@ -203,7 +200,7 @@ def visit(snapshot: Snapshot, saved: Mapping[int, PointSettings], url: str, seco
     """Fetch it now; never longer than these seconds."""
     try:
         with looking(seconds) as line:
-            return Visitor(snapshot, saved, line, Deadline(seconds).look).visit(url)
+            return Visitor(snapshot, saved, line, Deadline(seconds)).visit(url)
     except TimeUsedUp as late:
         return Visit(verdict=str(late))
     except TooManyAtOnce as refusal:

@@ -19,7 +19,7 @@ from crawler.explain import explain
 from crawler.intake import snapshot_of
 from crawler.preview.drafts import draft_of, saved_points, with_draft
 from crawler.preview.visit import Visit, visit
-from crawler.rules_in_time import Deadline
+from crawler.rules_in_time import Deadline, RulesInTime
 from crawler.values import Snapshot
 
 from ..checks import comparable_root, exclude_lines, numbered_lines, suggested_root
@@ -96,18 +96,20 @@ def _answers(
     places = {pattern: f"exclude URL {place}" for place, pattern in enumerate(patterns_of(document), start=1)}
     names = Names(_points(document), places)
 
-    def answer(line: str, deadline: Deadline) -> dict[str, Any]:
-        return answer_of(explain(snapshot, line, found_on, robots, deadline), line, known, names)
+    def answer(line: str, rules: RulesInTime) -> dict[str, Any]:
+        return answer_of(explain(snapshot, line, found_on, robots, rules), line, known, names)
 
-    return _in_time(lines, answer)
+    return _in_time(snapshot, lines, answer)
 
 
-def _in_time(lines: list[str], answer: Callable[[str, Deadline], dict[str, Any]]) -> tuple[list[dict[str, Any]], str]:
+def _in_time(
+    snapshot: Snapshot, lines: list[str], answer: Callable[[str, RulesInTime], dict[str, Any]]
+) -> tuple[list[dict[str, Any]], str]:
     """The answers until the time for all of them is used up, and the sentence that says so."""
-    deadline, answers = Deadline(), []
+    rules, answers = RulesInTime(snapshot, Deadline()), []
     try:
         for line in lines:
-            answers.append(answer(line, deadline))
+            answers.append(answer(line, rules))
     except TimeUsedUp as late:
         return answers, f"{late}."
     return answers, ""
@@ -139,7 +141,7 @@ def answer_for_form(
     names = _names_of_form(document, snapshot, entries)
     if len(lines) > 1:
         answers, late = _in_time(
-            lines, lambda line, deadline: answer_of(explain(snapshot, line, deadline=deadline), line, names=names)
+            snapshot, lines, lambda line, rules: answer_of(explain(snapshot, line, rules=rules), line, names=names)
         )
         more = {"answers": answers, "answers_csv": _csv(answers), "fetch_of_many": fetch, "late": late}
         return context | more

@@ -74,7 +74,7 @@ def test_a_site_that_redirects_each_page_to_itself_with_a_session_is_crawled(led
         assert ledger(run) == {"/": "crawled", "/b.aspx": "crawled", "/c/": "http_4xx"}
         assert ledger(crawl(document))["/b.aspx"] == "unchanged"
         line = Line(until=1e12)
-        seen = Visitor(snapshot_of(document), {}, line, Deadline(10).look).visit(site.url("/"))
+        seen = Visitor(snapshot_of(document), {}, line, Deadline(10)).visit(site.url("/"))
         line.close()
     assert faults(run) == [] and {version.text for version in PageVersion.objects.all()} >= {"second h"}
     assert seen.good and len(seen.hops) == 1

@@ -124,16 +124,16 @@ def test_t41_explain_ends_when_its_time_is_used_up(
     assert time.monotonic() - began < 5
 
 
-def test_t41_reading_the_exclude_urls_for_each_address_counts_too(
-    document: Document, editor: Any, program: Any, little_time: None
+def test_t41_a_thousand_exclude_urls_are_read_once_for_all_addresses(
+    document: Document, editor: Any, program: Any
 ) -> None:
     """Without a crawl point nothing is compared with them, and they took a minute all the same."""
     excludes = [f"http://b.org/{'é' * 150}{number}*" for number in range(1_000)]
     body = {"urls": [f"ftp://b.org/{number}" for number in range(200)], "excludes": excludes}
-    began = time.monotonic()
+    began = time.process_time()
     status, said = program(editor).ask("POST", f"documents/{document.pk}/explain/", body)
-    assert (status, said["code"]) == (422, "too_long"), said
-    assert time.monotonic() - began < 5
+    assert status == 200 and len(said["items"]) == 200, said
+    assert time.process_time() - began < 2
 
 
 def test_t41_the_tester_shows_what_it_has_and_says_that_it_gave_up(
@@ -180,5 +180,6 @@ def test_t41_the_ways_through_a_large_crawl_are_not_looked_for_beyond_the_time()
     used_up = rules_in_time.Deadline(-1.0)
     with pytest.raises(TimeUsedUp):
         depths.depths_of(excursion, b"0" * 32, used_up)
+    snapshot = Snapshot(1, (PointSettings(1, URL, URL),))
     with pytest.raises(TimeUsedUp):
-        explain(Snapshot(1, (PointSettings(1, URL, URL),)), URL, deadline=used_up)
+        explain(snapshot, URL, rules=rules_in_time.RulesInTime(snapshot, used_up))

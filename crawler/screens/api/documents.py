@@ -19,7 +19,7 @@ from crawlpoints.models import CrawlPoint, ExcludeUrl
 from crawlpoints.queries import deleted_excludes_of, deleted_points_of, excludes_of, points_of
 
 from ...explain import explain as explain_address
-from ...rules_in_time import Deadline
+from ...rules_in_time import Deadline, RulesInTime
 from . import shapes
 from .contract import Answer, Asked, number, several, switch, text, thing
 from .door import page_of
@@ -128,10 +128,9 @@ def explain(asked: Asked, doc_id: int) -> Answer:
     """Changes nothing; POST, because 200 addresses do not fit into one."""
     snapshot = settings_asked(asked, document_or_404(asked.user, doc_id, Action.TEST))
     found_on = asked.body.get("found_on", "").strip()
-    deadline = Deadline()
+    rules = RulesInTime(snapshot, Deadline())  # made once: a document may have a thousand exclude URLs
     answers = [
-        {"asked": url} | explain_address(snapshot, url.strip(), found_on, deadline=deadline)
-        for url in asked.body["urls"]
+        {"asked": url} | explain_address(snapshot, url.strip(), found_on, rules=rules) for url in asked.body["urls"]
     ]
     return Answer({"items": answers})
 
