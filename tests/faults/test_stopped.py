@@ -107,8 +107,8 @@ def test_parsers_that_are_stopped_cost_no_page(
 
 
 def children(pid: int) -> list[int]:
-    listed = subprocess.run(["ps", "-o", "pid=", "--ppid", str(pid)], capture_output=True, text=True, check=False)
-    return [int(word) for word in listed.stdout.split()]
+    listed = Path(f"/proc/{pid}/task").glob("*/children")
+    return [int(word) for one in listed for word in one.read_text().split()]
 
 
 def command_of(pid: int) -> bytes:
