@@ -95,6 +95,8 @@ class Front:
                 visit.since = time.monotonic()
         except (OSError, TimeoutError, NoAnswer, h11.LocalProtocolError, asyncio.IncompleteReadError):
             visit.writer.transport.abort()
+        except asyncio.CancelledError:  # the front ends, and this connection had nothing under way
+            visit.writer.transport.abort()
         finally:
             self._visits.discard(visit)
             with suppress(OSError):

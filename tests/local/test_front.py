@@ -96,7 +96,8 @@ class House(NamedTuple):
 def house(tmp_path: Path) -> Iterator[House]:
     port = ports.any_free()
     names = {"CLEARINGHOUSE_VAR": str(tmp_path), "CLEARINGHOUSE_PORT": str(port), "PATH": os.environ["PATH"]}
-    front = subprocess.Popen([sys.executable, "-m", "clearinghouse.front"], cwd=BASE, env=names)
+    with (tmp_path / "said").open("wb") as said:
+        front = subprocess.Popen([sys.executable, "-m", "clearinghouse.front"], cwd=BASE, env=names, stderr=said)
     place = subprocess.run(
         [sys.executable, "-m", "clearinghouse.front.addresses", "web"], cwd=BASE, env=names, capture_output=True,
         text=True, check=True,
@@ -239,12 +240,18 @@ def test_nobody_takes_the_threads_of_everybody(house: House) -> None:
         one.close()
 
 
-def test_it_answers_what_is_under_way_when_it_is_asked_to_end(house: House) -> None:
-    with house.raw(b"GET /slow/1 HTTP/1.1\r\nHost: localhost\r\n\r\n") as one:
+def test_it_answers_what_is_under_way_when_it_is_asked_to_end(house: House, tmp_path: Path) -> None:
+    """And says nothing of the browsers that keep a connection."""
+    with (
+        house.raw(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n") as kept,
+        house.raw(b"GET /slow/1 HTTP/1.1\r\nHost: localhost\r\n\r\n") as one,
+    ):
+        assert kept.recv(1000).startswith(b"HTTP/1.1 200")
         until(lambda: house.staff.at_work, "it is under way")
         house.front.send_signal(signal.SIGTERM)
         assert one.recv(1000).startswith(b"HTTP/1.1 200")
-    assert house.front.wait(10) == 0
+        assert house.front.wait(10) == 0
+    assert (tmp_path / "said").read_text() == ""
 
 
 def run_apart(work: Coroutine[Any, Any, Any]) -> Any:
