@@ -9,7 +9,7 @@ _library = ctypes.CDLL(None)
 
 
 def give_back_memory() -> None:
-    """A few milliseconds; nothing where the C library keeps its own counsel."""
+    """A few milliseconds; nothing where the C library cannot do it."""
     trim = getattr(_library, "malloc_trim", None)
     if trim is not None:
         trim(0)

@@ -9,9 +9,8 @@ from contextlib import contextmanager
 
 from django.db import transaction
 
-AIM = (
-    0.05  # seconds of a transaction with its commit; where the machine has other things to do it may be ten times that
-)
+# Seconds of a transaction with its commit; where the machine has other things to do it may be ten times that.
+AIM = 0.05
 # Between two. Who waits for SQLite looks every 100 ms whether it is free: so it is, whenever that may be.
 PAUSE = 0.11
 FEWEST, FIRST, MOST = 20, 100, 2000  # rows of a transaction
