@@ -7,7 +7,10 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 Key = tuple[str, str]  # where somebody is, and as whom: an address, and a session or key
-MUCH = 5.0  # seconds of threads; who had more than that, beyond one second each second, has one request at work
+# Seconds of threads that somebody had, beyond one second each second: above the first there is one request at work for
+# them, above the second none until it is less. People stay far below, and so does a program that asks one by one.
+MUCH, TOO_MUCH = 5.0, 10.0
+LEAST = 0.01  # seconds counted for any request: bringing it and its answer costs the machine more than its thread
 REMEMBERED = 10_000  # of those who had some
 
 
@@ -41,16 +44,20 @@ class Turns:
         return self._at_work.total() < self._most and self._at_work[key] < self._each_of(key)
 
     def _each_of(self, key: Key) -> int:
-        """Who works as people do has a few at once; who never pauses has one."""
-        return 1 if self._spent(key) > MUCH else self._each
+        """Who works as people do has a few at once; who never pauses has one, and rests at times."""
+        spent = self._spent(key)
+        return 0 if spent > TOO_MUCH else 1 if spent > MUCH else self._each
 
     def _spent(self, key: Key) -> float:
         seconds, then = self._used.get(key, (0.0, 0.0))
         return max(seconds - (time.monotonic() - then), 0.0)
 
     def _count(self, key: Key, seconds: float) -> None:
-        self._used[key] = self._spent(key) + seconds, time.monotonic()
+        spent = self._spent(key) + max(seconds, LEAST)
+        self._used[key] = spent, time.monotonic()
         self._used.move_to_end(key)
+        if spent > TOO_MUCH:
+            asyncio.get_running_loop().call_later(spent - TOO_MUCH, self._go_on)
         while len(self._used) > REMEMBERED:
             self._used.popitem(last=False)
 

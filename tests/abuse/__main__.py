@@ -1,6 +1,7 @@
 """make abuse: what people wait while one reader does his worst by every address he may call, and while others drip.
 
---seconds N at each address (60), --only WORD… addresses with one of them in their name, --drips N connections (200).
+--seconds N at each address (60), --only WORD… addresses with one of them in their name, --part 1/4 a quarter of the
+addresses (all of them take more than two hours), --drips N connections (200).
 Prints a table; exit 1 when somebody waits for more than twice as long as in an idle house.
 """
 
@@ -27,6 +28,7 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=60.0)
     parser.add_argument("--drips", type=int, default=200)
     parser.add_argument("--only", nargs="+", default=[""], metavar="WORD")
+    parser.add_argument("--part", type=_part, default=(1, 1), metavar="K/N")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="abuse-") as folder, silent_site() as silent:
         house = House(Path(folder) / "var")
@@ -51,7 +53,8 @@ def abuse(house: House, silent: str, given: argparse.Namespace) -> int:
         if given.drips and _asked_for(drip.name, given.only):
             with Drips(house.port, drip, given.drips):
                 missed += row(f"{given.drips} × {drip.name}", measured(house, worker, 6), idle, "")
-    for call in calls_of(house, silent):
+    part, parts = given.part
+    for call in calls_of(house, silent)[part - 1 :: parts]:
         if _asked_for(call.name, given.only):
             with Reader(house.port, reader, [call]) as worst:
                 waits = throughout(house, worker, given.seconds)
@@ -59,6 +62,13 @@ def abuse(house: House, silent: str, given: argparse.Namespace) -> int:
             missed += row(f"{call.method} {call.name}", waits, idle, told)
     print(f"\n{missed} beyond {MOST} × of idle")
     return 1 if missed else 0
+
+
+def _part(text: str) -> tuple[int, int]:
+    part, parts = map(int, text.split("/"))
+    if not 1 <= part <= parts:
+        raise argparse.ArgumentTypeError(f"{text} is no part")
+    return part, parts
 
 
 def _asked_for(name: str, words: list[str]) -> bool:

@@ -308,6 +308,29 @@ def test_who_never_pauses_has_one_request_at_work(monkeypatch: pytest.MonkeyPatc
     assert run_apart(rounds()) == [2, 1, 2]
 
 
+def test_who_asks_for_very_much_rests_and_nothing_of_it_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("clearinghouse.front.turns.MUCH", 0.05)
+    monkeypatch.setattr("clearinghouse.front.turns.TOO_MUCH", 0.1)
+    answered = {"greedy": 0, "other": 0}
+
+    async def ask(turns: Turns, who: str) -> None:
+        async with turns.one(("far", who), 5):
+            answered[who] += 1
+
+    async def all_of_them() -> float:
+        turns, began = Turns(8, 2), time.monotonic()
+        greedy = [asyncio.create_task(ask(turns, "greedy")) for _ in range(80)]
+        await asyncio.sleep(0.3)
+        await ask(turns, "other")
+        assert answered["greedy"] < 80
+        await asyncio.gather(*greedy)
+        return time.monotonic() - began
+
+    took = run_apart(all_of_them())
+    assert answered == {"greedy": 80, "other": 1}
+    assert took > 0.6  # ten at once, then a hundred a second
+
+
 def test_only_an_import_may_be_long(house: House) -> None:
     long = b"x" * 9_000_000
     for path, length in (("/documents/1/crawl-points/import/?a=b", len(long)), ("/documents/1/edit/", 0)):
