@@ -1,8 +1,8 @@
 """Owns: what people may ask of a run: pause, resume, stop, cancel, another speed. Called by: screens, commands, API.
 
-An order is a word on the row of the run; instances read it every second. Whoever serves a queue obeys; for queues
-that nobody serves, the tick sends an instance. Each order is done wholly or not at all, its line in the audit included,
-and may be given again at any time.
+An order is a word on the row of the run; instances read it before they start anything. Whoever serves a queue obeys;
+for queues that nobody serves, the tick sends an instance. Each order is done wholly or not at all, its line in the
+audit included, and may be given again at any time.
 """
 
 import time
@@ -58,6 +58,14 @@ def orders(run_id: int, elapsed: Elapsed) -> Orders:
     return Orders(hold=run.control == PAUSE, ending=ending or _limit_reached(run, elapsed), speed=run.speed)
 
 
+def asked(run_id: int, instance_id: int) -> tuple[str, str, int]:
+    """What people ask of the run, and of how many documents this instance serves: two short questions, because they
+    are asked several times a second. Another answer than before: time to look at all of it."""
+    order, speed = Run.objects.values_list("control", "speed").get(pk=run_id)
+    documents = Excursion.objects.filter(claim__instance_id=instance_id).exclude(control="")
+    return order, speed, documents.count()
+
+
 def _limit_reached(run: Run, elapsed: Elapsed) -> str:
     if run.max_seconds and elapsed.seconds(run) > run.max_seconds:
         return LIMIT
@@ -107,7 +115,7 @@ def _end(run: Run, order: str, by: str, sentence: str) -> None:
 
 
 def pause_document(run: Run, doc_id: int, by: str) -> None:
-    """Only this document of the run rests; whoever serves it obeys within two seconds."""
+    """Only this document of the run rests; whoever serves it obeys within a second."""
     with together():
         mine = _document(run, doc_id)
         # Exclude URLs that were just applied stand in its snapshot: whoever goes on with it meets them.
@@ -142,7 +150,7 @@ def _document(run: Run, doc_id: int) -> QuerySet[Excursion]:
 
 
 def apply_excludes(run: Run, doc_id: int, patterns: list[str], by: str) -> None:
-    """The document's exclude URLs as they are now count for the running crawl; it obeys within two seconds."""
+    """The document's exclude URLs as they are now count for the running crawl; it obeys within a second."""
     with together():
         _still_open(run)
         mine = Excursion.objects.filter(run=run, doc_id=doc_id, unfinished=True)

@@ -13,7 +13,6 @@ from django.db.models import Count, Max, Q
 from django.urls import reverse
 
 from clearinghouse import env
-from clearinghouse.access.templatetags.pieces import plural
 
 from .control import PAUSE
 from .findings.values import WARN
@@ -95,11 +94,10 @@ def _runs(then: datetime, now: datetime) -> Iterator[Happened]:
         failed = run.state == State.FAILED
         docs = set(Excursion.objects.filter(run=run).values_list("doc_id", flat=True)) if failed else _to_review(run)
         word = State(run.state).label.lower()
-        found = needing(run.pk, None).count()
-        attention = f": {plural(found, 'finding needs,findings need')} attention" if found else ""
+        # Its findings are counted for each reader (queries/notice_words.py): not all may see the same documents.
         yield Happened(
             f"run:{run.pk}:ended", "run_failed" if failed else "run_finished", run.finished_at,
-            f"Run {run.pk} {word}{attention}", reverse("run", args=[run.pk]), (run.requested_by,), frozenset(docs),
+            f"Run {run.pk} {word}", reverse("run", args=[run.pk]), (run.requested_by,), frozenset(docs),
             run_id=run.pk,
         )  # fmt: skip
 

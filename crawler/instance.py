@@ -15,7 +15,7 @@ from clearinghouse.library.models import Document
 from crawlpoints.models import CrawlPoint
 
 from . import crashes, deaths, endings, instances, message_queue, results, surroundings
-from .control import CANCEL, EXCLUDE, PAUSE, Elapsed, Orders, note, orders
+from .control import CANCEL, EXCLUDE, PAUSE, Elapsed, Orders, asked, note, orders
 from .errors import CrawlerError, Fenced
 from .models import Event, Excursion, Instance, Run, State
 from .policy.frontier import REMEMBERED
@@ -32,7 +32,8 @@ BATCH_PAGES = 100
 BATCH_SECONDS = 0.25
 WRITING_SECONDS = 0.04  # people's own writes wait no longer for ours, as far as the disk allows:
 LEAST_PAGES = 20  # the flush of a slow disk costs the same for few pages as for many
-LOOK_SECONDS = 1.0  # how often orders (pause, stop, speed) are read
+LOOK_SECONDS = 0.8  # how often all that is around is looked at; what is found so counts within a second
+ASK_SECONDS = 0.2  # how old an order (pause, stop, speed) may be when something is started
 ENDING_SECONDS = 0.02  # of each round, while other queues are served
 LANDING_SECONDS = 8.0  # for what is in flight when a process is to stop: it has ten
 DONE = object()
@@ -64,7 +65,8 @@ class Crawl:
         self.stopping = False
         now = time.monotonic()
         self._began = self._committed = self._beat = now
-        self._looked = self._claimed = 0.0
+        self._looked = self._claimed = self._asked = 0.0
+        self._said = ("", run.speed, 0)
         self._enough = BATCH_PAGES
         self._more_to_claim = False
         self._careful = False  # nothing is fetched whose message is not written: its death could not be counted
@@ -184,11 +186,21 @@ class Crawl:
         return bool(self.queues or self.endings) or self._something_may_come()
 
     def _start_requests(self, now: float) -> None:
-        if self.orders.hold or self.orders.ending or self.no_space:
+        if self._asked_otherwise():
+            self._looked = 0.0  # obeyed before anything starts
+        if not self._looked or self.orders.hold or self.orders.ending or self.no_space:
             return
         if self._careful and self.traffic.unwritten:
             self._commit()
         self.traffic.start_requests(now)
+
+    def _asked_otherwise(self) -> bool:
+        """Whether an order has changed: looked at before anything starts, so that nothing starts after a pause."""
+        now, before = time.monotonic(), self._said
+        if now - self._asked < ASK_SECONDS:
+            return False
+        self._asked, self._said = now, asked(self.run.pk, self.row.pk)
+        return self._said != before
 
     def _claim_pause(self) -> float:
         """None while there are more queues than can be claimed at once, and something to serve them with."""
@@ -363,10 +375,13 @@ class Crawl:
                 del self.endings[pk]
 
     def _land_everything(self) -> None:
-        """Start nothing more, read what is in flight, commit."""
+        """Start nothing more, give back what has not gone out, read what is in flight, commit."""
         deadline = time.monotonic() + LANDING_SECONDS
+        self.traffic.give_back()
         while self.traffic.under_way and time.monotonic() < deadline:
             self.traffic.read_answers(0.02)
+            if self.traffic.unwritten >= self._enough:
+                self._commit()
         self._commit()
 
     def _hand_back(self) -> None:

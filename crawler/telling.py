@@ -21,6 +21,7 @@ from clearinghouse.access.templatetags.pieces import plural
 
 from . import clock
 from .models import Delivery
+from .queries.notice_words import for_reader
 from .queries.tray import told
 
 DIGEST_AT = time(7)
@@ -88,10 +89,11 @@ def _send(deliveries: list[Delivery], now: datetime, how: str) -> bool:
 
 
 def _may_read(person: Any, deliveries: list[Delivery]) -> list[Delivery]:
-    """Those that are still theirs to know: documents are taken from people, too."""
-    known = told(person.pk, doc_ids_for(person, Action.VIEW_RUNS))
-    ids = set(known.filter(pk__in=[one.pk for one in deliveries]).values_list("pk", flat=True))
-    return [one for one in deliveries if one.pk in ids]
+    """Those that are still theirs to know, in the words that are: documents are taken from people, too."""
+    docs = doc_ids_for(person, Action.VIEW_RUNS)
+    known = told(person.pk, docs).filter(pk__in=[one.pk for one in deliveries])
+    ids = set(known.values_list("pk", flat=True))
+    return for_reader([one for one in deliveries if one.pk in ids], docs)
 
 
 def _person(pk: int) -> Any:

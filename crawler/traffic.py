@@ -33,6 +33,7 @@ from .values import FAILED, REASONS, SKIPPED, Fetched, PointSettings, Request
 
 CONNECTIONS = 512
 RESERVE = 64
+STARTING_SECONDS = 0.1  # for the queues of one round; then it is looked whether anything may start still
 SHOWN, SHOWN_LENGTH = 8, 500  # requests that screens name, and characters of their addresses
 QUARANTINE = 3  # deaths of processes, by one page
 
@@ -88,8 +89,9 @@ class Traffic:
     # -- requests -----------------------------------------------------------------------------------------------
 
     def start_requests(self, now: float) -> None:
+        until, late = time.monotonic() + STARTING_SECONDS, False
         for queue in self.attention.pick(now):
-            if not self.idle:
+            if late or not self.idle:
                 self.attention.call(queue.excursion.pk)
                 continue
             queue.wake(now)
@@ -107,7 +109,16 @@ class Traffic:
                     self.attention.call(queue.excursion.pk)
                 elif queue.has(origin):
                     self.attention.turn_away(queue.excursion.pk, desk)
+            late = time.monotonic() > until
         self.hosts.ask(now)
+
+    def give_back(self) -> None:
+        """What was started and has not gone out, because it waits for a sign-in: its message waits again."""
+        for request in self.fetcher.take_back():
+            queue, item, desk = request.token
+            self.hosts.landed(desk)
+            if self._serves(queue):
+                queue.put_back(item)
 
     def _start_from(self, queue: ServedQueue, origin: str, desk: Desk, now: float) -> None:
         given_up = self.hosts.given_up(desk) and not desk.flying

@@ -79,6 +79,13 @@ class Fetcher:
         threads = self._threads.active() if self._threads else 0
         return self._curl.active() + threads + waiting + self._parked + len(self._ready)
 
+    def take_back(self) -> list[Request]:
+        """Those that wait here for their key to open; nothing more is done for them."""
+        waiting = [request for door in self._doors.values() for request in door.waiting]
+        for door in self._doors.values():
+            door.waiting.clear()
+        return waiting
+
     def wait(self, seconds: float) -> list[Fetched]:
         """The answers that are ready; waits for the first one, but no longer than this."""
         answers = self._curl.wait(0.0 if self._ready else seconds)

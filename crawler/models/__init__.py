@@ -11,12 +11,13 @@ from .previews import Preview
 from .propagations import Propagation, PropagationStep
 from .queues import ActiveQueue, CrawledPage, Instance, Message, MessageState
 from .requests import CrawlRequest, TaskClaim
-from .runs import ENDED_WORDS, OPEN_STATES, Event, Excursion, Run, State
+from .runs import ENDED_WORDS, OPEN_STATES, STATE_ORDER, Event, Excursion, Run, State
 from .schedules import Every, Hold, QuietWeek, Schedule
 
 __all__ = [
     "ENDED_WORDS",
     "OPEN_STATES",
+    "STATE_ORDER",
     "ActiveQueue",
     "Advice",
     "CrawlRequest",

@@ -18,6 +18,12 @@ class State(models.TextChoices):
 
 OPEN_STATES = (State.WAITING, State.RUNNING, State.PAUSED, State.INTERRUPTED, State.STOPPING)
 
+# The order of every list that is sorted by state: what moves, what needs somebody, what waits, then how it ended.
+STATE_ORDER = (
+    State.RUNNING, State.PAUSED, State.INTERRUPTED, State.STOPPING, State.FAILED, State.WAITING, State.CANCELLED,
+    State.STOPPED, State.FINISHED_AT_LIMIT, State.FINISHED,
+)  # fmt: skip
+
 # What the label of an end does not say.
 ENDED_WORDS = {
     State.STOPPED: "Stopped (kept)",
@@ -102,6 +108,7 @@ class Excursion(models.Model):
         return f"{self.title} in run {self.run_id}"
 
     limits = ""  # which were met, in words, where a query read it
+    left = 0  # addresses that its early end left in the queue, where a query read it
 
     @property
     def word(self) -> str:

@@ -8,13 +8,15 @@ from typing import Any
 
 from django.core.cache import cache
 from django.db import connections
-from django.db.models import Count, Min, Q, QuerySet, Sum
+from django.db.models import Case, Count, IntegerField, Min, Q, QuerySet, Sum, Value, When
+from django.db.models.fields.json import KT
+from django.db.models.functions import Cast, Coalesce
 
 from clearinghouse.databases import WEBCRAWL
 from clearinghouse.digests import digest_of
 
-from ..models import Excursion, Run
-from ..values import FAILED, SKIPPED
+from ..models import Excursion, Run, State
+from ..values import FAILED, LEFT_BEHIND, SKIPPED
 from .results import COUNTERS, by_outcome
 
 Docs = set[int] | None  # the documents a person may see; None: all
@@ -35,6 +37,7 @@ class Totals:
     bytes: int = 0
     trouble: int = 0  # documents with at least one failed address
     title: str = ""  # the title of one of them, for runs of a single document
+    left: int = 0  # addresses that an early end left in the queues; they are counted among the skipped, too
 
     @property
     def pages(self) -> int:
@@ -47,7 +50,7 @@ class Totals:
 
     @property
     def wanted(self) -> int:
-        return self.done + self.queued
+        return self.done + self.queued + self.left
 
     @property
     def percent(self) -> int:
@@ -84,6 +87,16 @@ def excursions_of(run: Run | int, docs: Docs = None) -> QuerySet[Excursion]:
     return rows if docs is None else rows.filter(doc_id__in=docs)
 
 
+_EARLY = (State.STOPPED, State.CANCELLED, State.FINISHED_AT_LIMIT)
+_MAY_LEAVE = (*_EARLY, State.STOPPING, State.FAILED)  # runs with such documents
+
+
+def left_behind() -> Case:
+    """For a query of excursions: how many addresses the early end of the run left in the queue of each."""
+    first, *others = (Coalesce(Cast(KT(f"tallies__reason__{code}"), IntegerField()), 0) for code in LEFT_BEHIND)
+    return Case(When(state__in=_EARLY, then=sum(others, first)), default=Value(0))
+
+
 # The names differ from the columns: an aggregate named like a column would hide it from the next one.
 _SUMS: dict[str, Any] = {f"sum_{name}": Sum(name, default=0) for name in COUNTERS} | {
     "sum_documents": Count("id"),
@@ -100,6 +113,8 @@ _ALL = (
 
 def totals(run: Run, docs: Docs = None) -> Totals:
     """Plain SQL for who sees the whole run, like totals_by_state."""
+    if run.state in _MAY_LEAVE:
+        return _totals(excursions_of(run, docs).aggregate(**_SUMS, sum_left=Sum(left_behind(), default=0)))
     if docs is not None:
         return _totals(excursions_of(run, docs).aggregate(**_SUMS))
     with connections[WEBCRAWL].cursor() as cursor:
@@ -112,7 +127,7 @@ def totals_of_runs(runs: Iterable[Run], docs: Docs = None) -> dict[int, Totals]:
     """One query for a list of runs."""
     rows = Excursion.objects.filter(run__in=[run.pk for run in runs])
     rows = rows if docs is None else rows.filter(doc_id__in=docs)
-    grouped = rows.values("run_id").annotate(**_SUMS).order_by()
+    grouped = rows.values("run_id").annotate(**_SUMS, sum_left=Sum(left_behind(), default=0)).order_by()
     return {row["run_id"]: _totals(dict(row)) for row in grouped}
 
 

@@ -23,6 +23,7 @@ _LINE = (
     "url", "outcome", "reason", "detail", "status", "size", "milliseconds", "version_id", "previous_version_id",
     "crawl_point_id",
 )  # fmt: skip
+_NEEDING = {"state": Finding.State.OPEN, "weight__gte": WARN}
 _AT_ONCE = 2_000
 _STARTS = 500  # crawl points whose start pages are looked at
 
@@ -33,9 +34,9 @@ def undiagnosed(limit: int) -> list[int]:
     return list(rows.order_by("id").values_list("id", flat=True)[:limit])
 
 
-def undiagnosed_of(run_id: int) -> int:
+def undiagnosed_of(run_id: int, docs: Docs = None) -> int:
     rows = Excursion.objects.filter(run=run_id, diagnosis=None, unfinished=False).exclude(state__in=OPEN_STATES)
-    return rows.count()
+    return _visible(rows, docs).count()
 
 
 def lines_of(excursion: Excursion) -> Iterator[Line]:
@@ -135,7 +136,17 @@ def findings_of(run_id: int, docs: Docs, state: str = "") -> QuerySet[Finding]:
 
 def needing(run_id: int, docs: Docs) -> QuerySet[Finding]:
     """Of a run, those that need attention: nobody decided about them, and they are more than a remark."""
-    return findings_of(run_id, docs, Finding.State.OPEN).filter(weight__gte=WARN)
+    return findings_of(run_id, docs).filter(**_NEEDING)
+
+
+def needing_by_run(run_ids: Collection[int], docs: Docs) -> dict[int, int | None]:
+    """How many of each run need attention; None while documents of it are still looked through."""
+    ended = Excursion.objects.filter(run__in=run_ids, diagnosis=None, unfinished=False)
+    found: dict[int, int | None] = dict.fromkeys(_visible(ended, docs).values_list("run_id", flat=True).distinct())
+    rows = _visible(Finding.objects.filter(run_id__in=run_ids), docs).filter(**_NEEDING)
+    for run_id, number in rows.values_list("run_id").annotate(n=Count("id")).order_by():
+        found.setdefault(run_id, number)
+    return found
 
 
 def counts_of(run_id: int, docs: Docs) -> Counter[str]:

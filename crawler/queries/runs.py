@@ -1,10 +1,10 @@
 """Lists of runs, and the excursions of one run."""
 
-from django.db.models import Case, Count, F, IntegerField, Max, QuerySet, Value, When
+from django.db.models import Count, F, Max, QuerySet
 
 from ..models import Event, Excursion, Hold, Instance, Run, State
-from .counts import Docs, excursions_of
-from .standing import limits_met
+from .counts import Docs, excursions_of, left_behind
+from .standing import limits_met, place_of, place_of_state
 
 _BITS = 63  # of a number that a database knows
 ASKED = "asked"  # the kind of event with which people ask for what they may not do
@@ -13,9 +13,7 @@ BUSY_STATES = (State.RUNNING, State.PAUSED, State.INTERRUPTED, State.STOPPING)
 ENDED_STATES = (State.FINISHED, State.FINISHED_AT_LIMIT, State.STOPPED, State.CANCELLED, State.FAILED)
 TABS = {NOW: BUSY_STATES, WAITING: (State.WAITING,), FINISHED: ENDED_STATES}
 
-# Documents of a run are listed with what moves first.
-_ORDER = (*BUSY_STATES, State.FAILED, State.WAITING)
-SORTS = {"title": ("title",), "state": ("rank", "title"), "pages": ("pages",), "skipped": ("skipped",),
+SORTS = {"title": ("title",), "state": ("place", "title"), "pages": ("pages",), "skipped": ("skipped",),
          "failed": ("failed",)}  # fmt: skip
 
 
@@ -92,17 +90,13 @@ def hold_of(run: Run) -> str:
 
 def documents_of(run: Run, docs: Docs, group: str = "", sort: str = "state") -> QuerySet[Excursion]:
     """The excursions of a run for its table; `group` is one of TABS, a leading minus in `sort` turns it around."""
-    rows = excursions_of(run, docs).annotate(pages=F("crawled") + F("unchanged"), rank=_rank())
+    pages = F("crawled") + F("unchanged")
+    rows = excursions_of(run, docs).annotate(pages=pages, place=place_of_state(), left=left_behind())
     if group in TABS:
         rows = rows.filter(state__in=TABS[group])
     fields = SORTS.get(sort.removeprefix("-"), SORTS["state"])
     minus = "-" if sort.startswith("-") else ""
     return rows.defer("snapshot", "tallies", "error").order_by(*(minus + name for name in fields), "id")
-
-
-def _rank() -> Case:
-    whens = [When(state=state, then=Value(place)) for place, state in enumerate(_ORDER)]
-    return Case(*whens, default=Value(len(_ORDER)), output_field=IntegerField())
 
 
 def documents_by_tab(run: Run, docs: Docs) -> dict[str, int]:
@@ -113,15 +107,16 @@ def documents_by_tab(run: Run, docs: Docs) -> dict[str, int]:
 
 def excursions_of_document(doc_id: int, state: str = "") -> QuerySet[Excursion]:
     """Every crawl of a document, newest first."""
-    rows = Excursion.objects.filter(doc_id=doc_id).order_by("-id").select_related("run").annotate(limits=limits_met())
+    rows = Excursion.objects.filter(doc_id=doc_id).order_by("-id").select_related("run")
+    rows = rows.annotate(limits=limits_met(), left=left_behind())
     rows = rows.filter(state=state) if state else rows
     return rows.defer("snapshot", "tallies", "error")
 
 
 def states_of_document(doc_id: int) -> dict[str, int]:
     """How many of its crawls ended, or are, in each state."""
-    rows = Excursion.objects.filter(doc_id=doc_id).values_list("state").annotate(n=Count("id"))
-    return dict(rows.order_by("state"))
+    rows = Excursion.objects.filter(doc_id=doc_id).values_list("state").annotate(n=Count("id")).order_by()
+    return dict(sorted(rows, key=lambda row: place_of(row[0])))
 
 
 def faults_of(run: Run, docs: Docs) -> list[tuple[str, str]]:

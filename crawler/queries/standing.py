@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from urllib.parse import urlsplit
 
-from django.db.models import Case, Count, F, Q, Sum, Value, When
+from django.db.models import Case, Count, F, IntegerField, Q, Sum, Value, When
 
-from ..models import OPEN_STATES, Event, Excursion, HostService, Run, State
+from ..models import OPEN_STATES, STATE_ORDER, Event, Excursion, HostService, Run, State
 from .counts import Docs
 
 _TOLD = ("pause", "interrupted")  # kinds of events
@@ -71,6 +71,17 @@ def limits_met() -> Case:
         When(runs, then=Value(_LIMITS["run_limit"])),
         default=Value(""),
     )
+
+
+def place_of(state: str) -> int:
+    """Where a state stands in a list that is sorted by it; what was never crawled comes last."""
+    return STATE_ORDER.index(State(state)) if state in STATE_ORDER else len(STATE_ORDER)
+
+
+def place_of_state() -> Case:
+    """The same for a query of runs or excursions."""
+    places = [When(state=state, then=Value(place)) for place, state in enumerate(STATE_ORDER)]
+    return Case(*places, output_field=IntegerField())
 
 
 def slow_words(sites: Mapping[str, str]) -> str:

@@ -26,11 +26,11 @@ class Recommendation:
     documents: int
 
 
-def recommendation_of(run: Run, docs: Docs) -> Recommendation | None:
-    """None while it goes on, and until it was looked through."""
-    if run.state in OPEN_STATES:
+def recommendation_of(run: Run, docs: Docs, documents: int) -> Recommendation | None:
+    """None while it goes on, and until all of its documents were looked through: the last may advise otherwise."""
+    advised = {} if run.state in OPEN_STATES else advice_of(run.pk, docs)
+    if sum(advised.values()) < documents:
         return None
-    advised = advice_of(run.pk, docs)
     worst = next((one for one in _WORST_FIRST if one in advised), None)
     if worst is None:
         return None

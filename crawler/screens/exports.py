@@ -12,7 +12,7 @@ from clearinghouse.published.types import PAGE_TYPES
 from clearinghouse.spreadsheet import csv_answer
 
 from ..models import PageVersion, Run
-from ..queries.counts import Docs, excursions_of, tallies, totals
+from ..queries.counts import Docs, excursions_of, left_behind, tallies, totals
 from ..queries.ledger import PAGE_OUTCOMES, Filter, Row, found_urls, iterated
 from ..queries.results import seconds_of
 from ..queries.runs import events_of
@@ -100,7 +100,8 @@ def _log(run: Run, docs: Docs, asked: Filter) -> HttpResponseBase:
 def _json(run: Run, docs: Docs, asked: Filter) -> HttpResponse:
     """The figures as the command `run --json` gives them, with one object for each document."""
     sums, divided = totals(run, docs), tallies(run, docs)
-    documents = excursions_of(run, docs).order_by("title", "id").defer("snapshot", "tallies", "error")
+    rows = excursions_of(run, docs).annotate(left=left_behind())
+    documents = rows.order_by("title", "id").defer("snapshot", "tallies", "error")
     answer = JsonResponse(
         {
             "run": run.pk, "state": run.state, "speed": run.speed, "requested_by": run.requested_by, "note": run.note,
@@ -108,11 +109,13 @@ def _json(run: Run, docs: Docs, asked: Filter) -> HttpResponse:
             "created_at": _time(run.created_at), "started_at": _time(run.started_at),
             "finished_at": _time(run.finished_at), "seconds": seconds_of(run), "found": sums.found,
             "queued": sums.queued, "crawled": sums.crawled, "unchanged": sums.unchanged,
-            "redirected": sums.redirected, "skipped": divided.skipped, "failed": divided.failed, "bytes": sums.bytes,
+            "redirected": sums.redirected, "left": sums.left, "skipped": divided.skipped, "failed": divided.failed,
+            "bytes": sums.bytes,
             "documents": [
                 {"doc_id": one.doc_id, "title": one.title, "state": one.state, "found": one.found,
                  "queued": one.queued, "crawled": one.crawled, "unchanged": one.unchanged,
-                 "redirected": one.redirected, "skipped": one.skipped, "failed": one.failed, "bytes": one.bytes}
+                 "redirected": one.redirected, "left": one.left, "skipped": one.skipped, "failed": one.failed,
+                 "bytes": one.bytes}
                 for one in documents
             ],
         },

@@ -51,7 +51,7 @@ def _list(request: HttpRequest, run: Run, docs: Docs) -> dict[str, Any]:
         "chips": [("", "All", sum(counts.values())), (NEEDING, "Needs attention", needing(run.pk, docs).count())]
         + [(one.value, one.label, counts[one]) for one in Finding.State],
         "state": state,
-        "pending": undiagnosed_of(run.pk),
+        "pending": undiagnosed_of(run.pk, docs),
         "advised": [
             (label, advised[value], *links.ADVICE_WORDS[value])
             for value, label in links.Advice.choices

@@ -18,6 +18,7 @@ from clearinghouse.access.templatetags.pieces import percent
 from .. import quiet
 from ..models import Excursion, Propagation
 from ..queries.counts import Docs
+from ..queries.notice_words import for_reader
 from ..queries.reports import trends
 from ..queries.runs import (
     FINISHED,
@@ -89,10 +90,11 @@ def _told(request: HttpRequest, docs: Docs) -> dict[str, Any]:
     everything = told(person, docs)
     if request.GET.get("told") == "all":
         page = Paginator(everything, TOLD).get_page(request.GET.get("page"))
-        return {"told": by_day(list(page.object_list)), "unread": unread(person, docs), "told_page": page}
+        return {"told": by_day(for_reader(page.object_list, docs)), "unread": unread(person, docs), "told_page": page}
     deliveries = list(everything[: TOLD + 1])
     more, deliveries = len(deliveries) > TOLD, deliveries[:TOLD]
-    return {"told": by_day(deliveries), "unread": unread(person, docs) if deliveries else 0, "more_told": more}
+    count = unread(person, docs) if deliveries else 0
+    return {"told": by_day(for_reader(deliveries, docs)), "unread": count, "more_told": more}
 
 
 def _my_documents(request: HttpRequest) -> dict[str, Any]:

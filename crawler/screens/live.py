@@ -13,7 +13,7 @@ from clearinghouse.access.policies import Action, doc_ids_for, may
 from clearinghouse.access.templatetags.pieces import STATES
 
 from ..models import OPEN_STATES, Excursion, Run, State
-from ..queries.counts import Docs, Totals, excursions_of, scope_key, totals_by_state
+from ..queries.counts import Docs, Totals, excursions_of, left_behind, scope_key, totals_by_state
 from ..queries.hosts import fetching_now
 from ..queries.runs import instances_of, last_event
 from .possible import SPEEDS, controls_of
@@ -169,5 +169,5 @@ def _asked_rows(request: HttpRequest, run: Run, docs: Docs) -> list[Excursion]:
     ids = [int(text) for text in words if text.isascii() and text.isdigit() and len(text) < 19]
     if not ids:
         return []
-    rows = excursions_of(run, docs).filter(pk__in=ids[:_MOST_ROWS])
+    rows = excursions_of(run, docs).filter(pk__in=ids[:_MOST_ROWS]).annotate(left=left_behind())
     return list(rows.defer("snapshot", "tallies", "error"))

@@ -50,17 +50,20 @@ class Tab:
     url: str
     current: bool
     count: int | None = None
+    looking: bool = False  # the number is not known yet
 
 
 def frame(request: HttpRequest, run: Run, docs: Docs, sums: Totals, tab: str) -> dict[str, Any]:
     """What the head and the tabs of a run need."""
     controls = run.state in OPEN_STATES and may_control(request, run)
+    recommendation = recommendation_of(run, docs, sums.documents)
     return {
         "run": run,
         "sums": sums,
         "tab": tab,
         "tab_label": _LABELS[tab],
-        "tabs": _tabs(run, docs, sums, tab),
+        "tabs": _tabs(run, docs, sums, tab, looking=recommendation is None),
+        "looking": recommendation is None,
         "now": timezone.now(),
         "open": run.state in OPEN_STATES,
         "controls": controls_of(run) if controls else [],
@@ -70,14 +73,17 @@ def frame(request: HttpRequest, run: Run, docs: Docs, sums: Totals, tab: str) ->
         "speed": SPEEDS.get(run.speed, run.speed),
         "speeds": SPEEDS,
         "points": _count_points(run, docs, sums),
-        "recommendation": recommendation_of(run, docs),
+        "recommendation": recommendation,
     }
 
 
-def _tabs(run: Run, docs: Docs, sums: Totals, current: str) -> list[Tab]:
-    found = sum(counts_of(run.pk, docs).values())
+def _tabs(run: Run, docs: Docs, sums: Totals, current: str, *, looking: bool) -> list[Tab]:
+    found = None if looking else sum(counts_of(run.pk, docs).values())
     counted = {"findings": found, "pages": sums.pages, "urls": sums.found, "errors": sums.failed}
-    return [Tab(name, label, tab_url(run, name), name == current, counted.get(name)) for name, label in _LABELS.items()]
+    return [
+        Tab(name, label, tab_url(run, name), name == current, counted.get(name), looking and name == "findings")
+        for name, label in _LABELS.items()
+    ]
 
 
 _LABELS = {"": "Summary", "findings": "Findings", "pages": "Pages", "urls": "URLs", "hosts": "Hosts",

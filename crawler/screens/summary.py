@@ -19,7 +19,7 @@ from ..queries.nearly import Nearly, nearly_full
 from ..queries.pace import pace_of
 from ..queries.runs import documents_before
 from ..queries.standing import Standing, limits_met, slow_word, slow_words, standing_of
-from ..values import LEFT_BEHIND, REASONS
+from ..values import REASONS
 from . import charts
 from .verdict import PENDING, state_code, state_word, verdict
 from .why import site_of
@@ -35,15 +35,14 @@ def summary_of(run: Run, docs: Docs, now: datetime) -> dict[str, Any]:
     per_minute = pace.per_minute if pace else 0
     lines = charts.status_lines(divided)
     shown = _now(run, docs, now)
-    wanted = sums.wanted + sum(divided.reasons[reason] for reason in LEFT_BEHIND)
     standing = replace(standing, slow=slow_words({one["origin"]: one["word"] for one in shown["slow_sites"]}))
     return shown | {
         "run": run,
         "now": now,
         "open": run.state in OPEN_STATES,
         "sums": sums,
-        "wanted": wanted,
-        "percent": 100 * sums.done // wanted if wanted else 0,
+        "wanted": sums.wanted,
+        "percent": sums.percent,
         "verdict": verdict(run, sums, per_minute, now, aftermath_of(run, docs, sums), standing),
         "state_code": state_code(run, standing),
         "state_word": state_word(run, standing),
@@ -165,16 +164,6 @@ def _limits(excursions: list[Excursion]) -> dict[int, str]:
     return dict(rows.values_list("pk", "limits")) if cut else {}
 
 
-_EARLY = (State.STOPPED, State.CANCELLED, State.FINISHED_AT_LIMIT)
-
-
-def _left(excursions: list[Excursion]) -> dict[int, int]:
-    """Of those that ended early, how many addresses were left: they were wanted, as those that wait are."""
-    early = [one.pk for one in excursions if one.state in _EARLY]
-    rows = Excursion.objects.filter(pk__in=early).values_list("pk", "tallies") if early else ()
-    return {pk: sum((stored or {}).get("reason", {}).get(code, 0) for code in LEFT_BEHIND) for pk, stored in rows}
-
-
 def _command(run: Run, one: Excursion) -> str:
     """What can be asked of one document of a run that goes on: pause, resume."""
     if not one.unfinished or one.state == State.STOPPING or run.control or run.state not in OPEN_STATES:
@@ -185,7 +174,7 @@ def _command(run: Run, one: Excursion) -> str:
 def document_rows(run: Run, excursions: list[Excursion]) -> list[dict[str, Any]]:
     """A row of the documents table: its numbers with their lists, its bar."""
     pages, urls, errors = (reverse("run-tab", args=[run.pk, name]) for name in ("pages", "urls", "errors"))
-    before, limits, left = _before(run, excursions), _limits(excursions), _left(excursions)
+    before, limits = _before(run, excursions), _limits(excursions)
     rows = []
     for one in excursions:
         one.limits = limits.get(one.pk, "")
@@ -195,7 +184,7 @@ def document_rows(run: Run, excursions: list[Excursion]) -> list[dict[str, Any]]
                 "excursion": one,
                 "pages": one.crawled + one.unchanged,
                 "done": done,
-                "wanted": done + one.queued + left.get(one.pk, 0),
+                "wanted": done + one.queued + one.left,
                 "word": document_word(run, one, before.get(one.pk, 0)),
                 "command": _command(run, one),
                 "pages_url": f"{pages}?doc={one.doc_id}",

@@ -113,6 +113,8 @@ def _speed(per_minute: int) -> str:
 
 
 def _attention(run: Run, aftermath: Aftermath) -> SafeString | str:
+    if aftermath.looking:
+        return format_html(' <a href="{}">Still looking for findings</a>.', reverse("run-findings", args=[run.pk]))
     if not aftermath.findings:
         return ""
     door = f"{reverse('run-findings', args=[run.pk])}?state={NEEDING}"

@@ -14,7 +14,7 @@ from contextlib import nullcontext
 from tests.bench import ground, machine
 
 ORDER = (
-    "libraries", "crawl", "growth", "instances", "slow_hosts", "documents", "screens", "crowd", "imports",
+    "libraries", "crawl", "orders", "growth", "instances", "slow_hosts", "documents", "screens", "crowd", "imports",
     "propagation", "propagation_memory", "relevance", "search", "on_postgres", "million",
 )  # fmt: skip
 POSTGRES = "--postgres"

@@ -42,9 +42,10 @@ print(json.dumps(ids))
 
 
 @contextmanager
-def nginx(folder: Path, work: Path) -> Iterator[str]:
-    """One nginx worker without an access log: fast enough not to be what is measured. It reads what we may: files of
-    a process with our settings are for its own account only, and root's worker would be somebody else."""
+def nginx(folder: Path, work: Path, log: str = "off") -> Iterator[str]:
+    """One nginx worker without an access log (or with one of a given place and format): fast enough not to be what is
+    measured. It reads what we may: files of a process with our settings are for its own account only, and root's worker
+    would be somebody else."""
     port = free_port()
     work.mkdir(exist_ok=True)
     config = work / "nginx.conf"
@@ -52,7 +53,8 @@ def nginx(folder: Path, work: Path) -> Iterator[str]:
     config.write_text(
         f"{user}worker_processes 1; daemon off; pid {work}/nginx.pid; error_log {work}/nginx.log;\n"
         "events { worker_connections 512; }\n"
-        "http { access_log off; types { text/html html; } default_type text/html; keepalive_requests 1000000;\n"
+        f"http {{ log_format times '$msec $request_time'; access_log {log};\n"
+        "types { text/html html; } default_type text/html; keepalive_requests 1000000;\n"
         f"server {{ listen 127.0.0.1:{port}; root {folder}; }} }}\n"
     )
     server = subprocess.Popen(["nginx", "-c", str(config)])

@@ -8,7 +8,19 @@ from pathlib import Path
 import pytest
 
 from tests.bench import __main__ as bench
-from tests.bench import crawl, crowd, documents, growth, instances, libraries, machine, propagation, screens, slow_hosts
+from tests.bench import (
+    crawl,
+    crowd,
+    documents,
+    growth,
+    instances,
+    libraries,
+    machine,
+    orders,
+    propagation,
+    screens,
+    slow_hosts,
+)
 from tests.requirements import need
 
 Rows = dict[str, list[str]]
@@ -47,6 +59,13 @@ def test_growth_crawls_a_small_and_a_large_site_and_weighs_the_process_with_its_
     together, alone = (float(cell) for cell in found["30"][-2:])
     assert together > 20
     assert alone > 20
+
+
+def test_orders_are_given_to_a_crawl_and_its_requests_counted(rows):
+    orders.main(["--pages", "600", "--rounds", "1"])
+    found = rows()
+    assert found.keys() >= orders.ORDERS.keys()
+    assert 0 <= int(found["pause"][2]) < 600
 
 
 def test_two_instances_crawl_two_documents(rows):

@@ -27,7 +27,7 @@ _BY_NAME: Schema = {"type": "object", "additionalProperties": INT}
 SCHEMAS: dict[str, Schema] = {
     "Counts": shape_of(
         **dict.fromkeys((*COUNTERS, "documents", "bytes"), INT), skipped_by_reason=_BY_NAME, failed_by_reason=_BY_NAME,
-        statuses=_BY_NAME, types=_BY_NAME, recommendation=_BY_NAME,
+        statuses=_BY_NAME, types=_BY_NAME, recommendation=_BY_NAME, still_looking=INT,
         depths=list_of(shape_of(depth=INT, done=INT, waiting=INT, left=INT)),
     ),
     "Folder": shape_of(folder=TEXT, **dict.fromkeys(_COUNTS, INT)),
@@ -37,18 +37,19 @@ SCHEMAS: dict[str, Schema] = {
 
 def counts(asked: Asked, run_id: int) -> Answer:
     """The figures of the run page: how many addresses had which decision, depth, status, type; what is advised for how
-    many documents (propagate, review, again), once they were looked through."""
+    many documents (propagate, review, again), once they were looked through; still_looking: how many were not yet."""
     run, docs = run_or_404(asked.request, run_id)
     doc_id = asked.query.get("document")
     if doc_id is not None:
         docs = {doc_id} if docs is None else docs & {doc_id}
-    sums, divided = totals(run, docs), tallies(run, docs)
+    sums, divided, advised = totals(run, docs), tallies(run, docs), advice_of(run.pk, docs)
     figures: dict[str, Any] = {name: getattr(sums, name) for name in (*COUNTERS, "documents", "bytes")}
     return Answer(figures | {
         "skipped_by_reason": divided.skipped,
         "failed_by_reason": divided.failed,
         "statuses": {f"{first}xx": count for first, count in sorted(divided.statuses.items())},
-        "recommendation": advice_of(run.pk, docs),
+        "recommendation": advised,
+        "still_looking": sums.documents - sum(advised.values()),
         "types": {PAGE_TYPES.get(kind, str(kind)): count for kind, count in sorted(divided.types.items())},
         "depths": [
             {"depth": depth, "done": done, "waiting": waiting, "left": divided.left[depth]}

@@ -36,6 +36,7 @@ COMPARE_QUERY = {
 
 
 def findings(asked: Asked, run_id: int) -> Answer:
+    """All of them once still_looking in the counts of the run is 0."""
     run, docs = run_or_404(asked.request, run_id)
     rows = findings_of(run.pk, docs, asked.query.get("state", ""))
     if (doc_id := asked.query.get("document")) is not None:

@@ -17,7 +17,8 @@ from .contract import Schema
 AUTH_WORDS = {AuthType.NONE: "none", AuthType.BASIC: "basic", AuthType.DIGEST: "digest", AuthType.NTLM: "ntlm",
               AuthType.FORM: "form"}  # fmt: skip
 AUTH_CODES = {word: int(code) for code, word in AUTH_WORDS.items()}
-COUNTERS = ("found", "queued", "crawled", "unchanged", "redirected", "skipped", "failed")
+# `left`: of the skipped, what an early end left in the queue.
+COUNTERS = ("found", "queued", "crawled", "unchanged", "redirected", "skipped", "failed", "left")
 
 INT: Schema = {"type": "integer"}
 TEXT: Schema = {"type": "string"}

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from datetime import date, datetime, timedelta
+from urllib.parse import urlencode
 
 from django.urls import reverse
 from django.utils import timezone
@@ -12,6 +13,8 @@ from ...models import Run, State
 from ...queries.counts import Totals, totals_of_runs
 from ...queries.reports import instances_by_run, pages_by_day, runs_since
 from ...queries.results import seconds_of
+from ...queries.standing import place_of_state
+from ...values import LEFT_BEHIND
 from .frame import Asked, Bar, Cell, Chart, Column, Field, Report
 
 COLUMNS = (
@@ -23,10 +26,12 @@ COLUMNS = (
     Column("took", "Took", num=True, sorts=False),
     Column("pages", "Pages", num=True, sorts=False),
     Column("errors", "Errors", num=True, sorts=False),
+    Column("left", "Left", num=True, sorts=False),
     Column("bytes", "Data", num=True, sorts=False),
     Column("worker", "Worked on", sorts=False),
     Column("requested_by", "Who"),
 )
+LEFT = urlencode({"reason": LEFT_BEHIND}, doseq=True)
 MOST_DAYS = 92  # bars; longer periods are drawn by week
 
 
@@ -34,13 +39,14 @@ def report(asked: Asked) -> Report:
     since, period = asked.since()
     choices = [("", "Any state"), *State.choices]
     state = asked.one_of("state", choices)
-    runs = runs_since(asked.docs, since)
+    runs = runs_since(asked.docs, since).annotate(place=place_of_state())
     runs = runs.filter(state=state) if state else runs
     sort = asked.sort(COLUMNS, "-id")
     days = pages_by_day(asked.docs, since)
     pages, errors = sum(day[1] for day in days), sum(day[2] for day in days)
     return Report(
-        COLUMNS, runs.order_by(sort, "-id"), lambda rows: _cells(rows, asked), "run", sort=sort,
+        COLUMNS, runs.order_by(sort.replace("state", "place"), "-id"), lambda rows: _cells(rows, asked), "run",
+        sort=sort,
         filters=(period, Field("state", "State", state, choices)), chart=pages_chart(days, "Pages and errors by day"),
         sentence=f"{plural(runs.count(), 'run')}; {plural(pages, 'page')} and {plural(errors, 'error')} in the crawls "
         "that ended in this period.",
@@ -54,7 +60,7 @@ def _cells(runs: list[Run], asked: Asked) -> list[list[Cell]]:
 
 
 def _line(run: Run, sums: Totals, hosts: list[str]) -> list[Cell]:
-    tab = {name: reverse("run-tab", args=[run.pk, name]) for name in ("pages", "errors")}
+    tab = {name: reverse("run-tab", args=[run.pk, name]) for name in ("pages", "errors", "urls")}
     seconds = seconds_of(run)
     return [
         Cell(f"Run {run.pk}", reverse("run", args=[run.pk]), value=run.pk),
@@ -65,6 +71,7 @@ def _line(run: Run, sums: Totals, hosts: list[str]) -> list[Cell]:
         Cell(duration(seconds) if run.started_at else None, value=seconds),
         Cell(sums.pages, tab["pages"]),
         Cell(sums.failed, tab["errors"], bad=True),
+        Cell(sums.left, f"{tab['urls']}?{LEFT}"),
         Cell(size(sums.bytes), value=sums.bytes),
         Cell(", ".join(hosts)),
         Cell(run.requested_by),

@@ -12,6 +12,7 @@ from clearinghouse.access.templatetags.pieces import age, plural, spark
 from crawlpoints.queries import counts_by_document
 
 from ...queries.reports import newest_ended, trends
+from ...queries.standing import place_of
 from .frame import Asked, Bar, Cell, Chart, Column, Field, Report, ordered
 
 COLUMNS = (
@@ -36,7 +37,7 @@ _KEYS: dict[str, Any] = {
     "document": lambda row: row["title"].casefold(),
     "project": lambda row: row["project"].casefold(),
     "points": lambda row: row["active"],
-    "state": lambda row: row["last"]["state"] if row["last"] else "",
+    "state": lambda row: place_of(row["last"]["state"] if row["last"] else "never"),
     "ended": lambda row: row["last"]["finished_at"].timestamp() if row["last"] else 0.0,
     "pages": lambda row: row["pages"] if row["last"] else -1,
     "errors": lambda row: row["last"]["failed"] if row["last"] else -1,

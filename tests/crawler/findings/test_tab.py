@@ -66,6 +66,36 @@ def finding(run: Run, rule: str = "page_limit") -> Finding:
     return Finding.objects.get(run_id=run.pk, rule=rule)
 
 
+def test_no_number_is_given_while_findings_are_still_looked_for(
+    signed_in: SignedIn, administrator: Any, document: Document, other_document: Document, run: Run
+) -> None:
+    """A run over two documents, of which one was looked through: page, tab, list and API say so, then the number."""
+    fill(Maker(run, other_document, "indicators"), queued=0)
+    first, second = run.excursions.order_by("pk")
+    browser = signed_in(administrator)
+
+    def shown(path: str) -> tuple[str, str]:
+        """The badge of the tab, and the page."""
+        page = html.fromstring(browser.get(path).content)
+        badge = page.xpath("//nav[@class='tabs']//a[contains(.,'Findings')]/span")[0].text_content()
+        return badge, page.text_content()
+
+    diagnose(first.pk)
+    for path in ("", "findings/", "log/"):
+        badge, text = shown(f"/crawls/{run.pk}/{path}")
+        assert badge == "still looking" and "Still looking for findings" in text, path
+        assert "Recommendation" not in text and "attention." not in text
+    listed = html.fromstring(browser.get(f"/crawls/{run.pk}/findings/").content)
+    assert "Findings so far" in listed.text_content() and not listed.xpath("//ul[@aria-label='State']//b")
+    assert "Still looking: 1 document of this run is to be looked through" in listed.text_content()
+    counts = f"/api/v1/runs/{run.pk}/counts/"
+    assert browser.get(counts).json()["still_looking"] == 1
+    diagnose(second.pk)
+    badge, text = shown(f"/crawls/{run.pk}/")
+    assert badge == str(Finding.objects.filter(run_id=run.pk).count()) and "needs attention" in text
+    assert "Recommendation" in text and "Still looking" not in text and browser.get(counts).json()["still_looking"] == 0
+
+
 def test_looking_twice_writes_once(run: Run) -> None:
     def rows() -> list[int]:
         return [model.objects.count() for model in (Diagnosis, Finding, HostFigure, ErrorGroup, ExcludeHit)]

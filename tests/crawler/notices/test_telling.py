@@ -14,9 +14,21 @@ from clearinghouse.access import options
 from clearinghouse.addresses import networks
 from clearinghouse.library.models import Document, Project
 from crawler import asking, jobs, notices, telling, tick, webhooks
-from crawler.findings.diagnosis import diagnose_due
+from crawler.findings.diagnosis import diagnose, diagnose_due
 from crawler.instances import register
-from crawler.models import Delivery, Event, Excursion, Instance, Mark, Notice, Run, Webhook, WebhookCall, Wish
+from crawler.models import (
+    Delivery,
+    Event,
+    Excursion,
+    Finding,
+    Instance,
+    Mark,
+    Notice,
+    Run,
+    Webhook,
+    WebhookCall,
+    Wish,
+)
 from crawlpoints import services
 from tests.crawler.screens.rows import limited_run, make_run
 from tests.sites.mail import Server, mail_server
@@ -76,6 +88,42 @@ def test_a_run_is_told_of_when_it_was_looked_through(document: Document, adminis
     diagnose_due()
     look()
     assert "run_finished" in of(administrator)
+
+
+def test_each_reader_is_told_of_the_findings_of_the_documents_they_may_see(
+    post_office: Server, hook: Receiver, document: Document, other_document: Document, project: Project, editor: Any,
+    administrator: Any, signed_in: Callable[[Any], Client],
+) -> None:  # fmt: skip
+    """Also while they are still looked for: no number is given then."""
+    notices.set_webhook(project, hook.url, "administrator")
+    for person in (editor, administrator):
+        notices.wish(person.pk, {"run_finished": Wish.How.NOW})
+    administrator.email = "a@clearinghouse.example"
+    administrator.save()
+    run = make_run(document, other_document, state="finished", queued=0)
+    mine, others = Excursion.objects.order_by("id")
+    for excursion, count in ((mine, 1), (others, 3)):
+        for number in range(count):
+            Finding.objects.create(excursion=excursion, run_id=run.pk, doc_id=excursion.doc_id, rule="drop",
+                                   subject=str(number), weight=2, sentence="Fewer pages")  # fmt: skip
+    diagnose(mine.pk)
+    look(timezone.now() + timedelta(minutes=11))
+    sentence = f"Run {run.pk} finished"
+
+    def trays() -> list[str]:
+        return [signed_in(person).get("/").content.decode() for person in (editor, administrator)]
+
+    assert f"{sentence}: 1 finding needs attention<" in trays()[0]
+    assert f"{sentence}: still looking for findings<" in trays()[1]
+    diagnose(others.pk)
+    assert f"{sentence}: 1 finding needs attention<" in trays()[0]
+    assert f"{sentence}: 4 findings need attention<" in trays()[1]
+    jobs.tell()
+    letters = {letter["To"]: letter["Subject"] for letter in post_office.letters if run.pk}
+    assert letters["editor@clearinghouse.example"].endswith("1 finding needs attention")
+    assert letters["a@clearinghouse.example"].endswith("4 findings need attention")
+    told = [call["body"]["sentence"] for call in hook.calls if call["body"]["event"] == "run_finished"]
+    assert told == [f"{sentence}: 1 finding needs attention"]
 
 
 def test_the_page_limit_is_told_the_first_time_only(document: Document, editor: Any, administrator: Any) -> None:

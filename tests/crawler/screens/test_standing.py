@@ -4,13 +4,13 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from django.core.cache import cache
 from django.test import Client
 from django.utils import timezone
 from lxml import html
 
 from clearinghouse.digests import digest_of
 from clearinghouse.library.models import Document
+from clearinghouse.library.services import add_document
 from crawler import control, quiet
 from crawler.instances import bury, register
 from crawler.message_queue import claim
@@ -57,17 +57,54 @@ def test_an_interrupted_run_says_so_in_its_title_its_page_and_every_list(browser
     assert "Running" in words(browser.get(f"/crawls/{run.pk}/").content)
 
 
-def test_a_stopped_run_does_not_look_whole(browser: Client, document: Document) -> None:
-    run = make_run(document, state="stopped", queued=0)
-    excursion = Excursion.objects.get(run=run)
-    done = excursion.crawled + excursion.unchanged + excursion.redirected + excursion.failed
-    meter = "//*[@id='live-meter']/b/text()"
-    assert html.fromstring(browser.get(f"/crawls/{run.pk}/").content).xpath(meter) == ["100%"]
-    excursion.tallies["reason"]["run_stopped"] = done
-    excursion.skipped += done
-    excursion.save()
-    cache.clear()  # the sums of an ended run are remembered
-    assert html.fromstring(browser.get(f"/crawls/{run.pk}/").content).xpath(meter) == ["50%"]
+def test_a_run_that_ended_early_tells_everywhere_what_it_left(browser: Client, document: Document) -> None:
+    run = make_run(document, state="stopped", queued=0, left=27)
+    one = Excursion.objects.get(run=run)
+    done = one.crawled + one.unchanged + one.redirected + one.failed
+    page = html.fromstring(browser.get(f"/crawls/{run.pk}/").content)
+    assert page.xpath("//*[@id='live-meter']/b/text()") == [f"{100 * done // (done + 27)}%"]
+    assert f"{done} of {done + 27}" in " ".join(page.xpath(f"//*[@id='e{one.pk}-prog']")[0].text_content().split())
+    listed = html.fromstring(browser.get("/crawls/?tab=finished").content).xpath("//td[contains(@class,'prog')]")[0]
+    assert " ".join(listed.text_content().split()) == f"{done} of {done + 27} 27 left"
+    assert not listed.xpath(".//progress[contains(@class,'full')]")
+    lists = [f"/documents/{document.pk}/", f"/documents/{document.pk}/runs/", "/crawls/?tab=finished",
+             "/reports/activity/"]  # fmt: skip
+    for path in lists:
+        links = html.fromstring(browser.get(path).content).xpath("//a[contains(@href,'reason=run_stopped')]")
+        assert [link.text_content() for link in links] == ["27"], path
+        assert browser.get(links[0].get("href")).context["page"].paginator.count == 27
+    assert browser.get(f"/crawls/{run.pk}/export/run.json").json()["left"] == 27
+    assert browser.get(f"/api/v1/runs/{run.pk}/").json()["counts"]["left"] == 27
+    assert browser.get(f"/api/v1/runs/{run.pk}/documents/").json()["items"][0]["left"] == 27
+    finished = make_run(document, state="finished", queued=0)
+    assert b" left<" not in browser.get(f"/crawls/{finished.pk}/").content
+
+
+ORDER = ["running", "paused", "interrupted", "stopping", "failed", "waiting", "cancelled", "stopped",
+         "finished_at_limit", "finished"]  # fmt: skip
+
+
+def test_every_list_sorted_by_state_has_the_same_order(browser: Client) -> None:
+    now = timezone.now()
+    run = Run.objects.create(state="running", requested_by="administrator", created_at=now, started_at=now)
+    for number, state in enumerate(sorted(ORDER) * 2):
+        document = add_document(f"Document {number}")
+        excursion = Excursion.objects.create(run=run, doc_id=document.pk, title=document.title, state=state)
+        if state in ORDER[-3:]:
+            Excursion.objects.filter(pk=excursion.pk).update(unfinished=False, finished_at=now)
+        ended = None if ORDER.index(state) < 4 or state == "waiting" else now
+        Run.objects.create(state=state, requested_by="administrator", created_at=now, finished_at=ended)
+    order = [state for state in ORDER for _ in range(2)]
+    for sort, expected in (("state", order), ("-state", order[::-1])):
+        rows = browser.get(f"/crawls/{run.pk}/?sort={sort}&size=100").context["rows"]
+        assert [row["excursion"].state for row in rows] == expected
+        table = browser.get(f"/reports/activity/?sort={sort}&size=100").context
+        states = ["running", *expected] if sort == "state" else [*expected, "running"]
+        assert [cells[2][1].value for cells, _ in table["rows"]] == states
+        table = browser.get(f"/reports/coverage/?sort={sort}&size=100").context
+        assert [cells[3][1].state for cells, _ in table["rows"] if cells[3][1].state != "never"] == [
+            state for state in expected if state in ORDER[-3:]
+        ]
 
 
 def test_pausing_until_the_last_document_rests(browser: Client, run: Run) -> None:
