@@ -21,8 +21,8 @@ from .values import REASONS, PointSettings, Snapshot
 
 YES, NO, DEPENDS = "yes", "no", "depends"
 _REASON_OF = {
-    "address": "bad_address", "scheme": "scheme_not_allowed", "port": "port_not_allowed", "traps": "trap_suspected",
-    "root": "outside_root", "exclude": "excluded", "nofollow": "nofollow", "depth": "too_deep",
+    "address": "bad_address", "scheme": "scheme_not_allowed", "port": "port_not_allowed", "root": "outside_root",
+    "traps": "trap_suspected", "exclude": "excluded", "nofollow": "nofollow", "depth": "too_deep",
     "deactivation": "point_deactivated", "network": "address_refused", "robots": "robots_disallowed",
 }  # fmt: skip
 _CHECK_OF = {reason: check for check, reason in _REASON_OF.items()} | {"too_long": "address"}

@@ -10,7 +10,7 @@ from clearinghouse.addresses import Address, Refusal
 
 from .errors import TimeUsedUp
 from .policy.judge import Judged, Rules
-from .values import PointSettings, Snapshot
+from .values import Snapshot
 
 SECONDS = 3.0  # for one answer, however many addresses it is about
 TOO_LONG = (
@@ -42,11 +42,9 @@ class RulesInTime(Rules):
         self.deadline.look()
         return super().verdicts(href, nofollow, page_nofollow)
 
-    def _late(
-        self, address: Address, owner: PointSettings | None, nofollow: bool, page_nofollow: bool
-    ) -> Refusal | None:
+    def _excluded(self, address: Address) -> Refusal | None:
         for exclude in self.excludes:
             self.deadline.look()
             if exclude.matches(address.href):
                 return Refusal("excluded", exclude.pattern)
-        return self._by_nofollow(owner, nofollow, page_nofollow)
+        return None

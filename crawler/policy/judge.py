@@ -18,20 +18,19 @@ from crawler.values import PointSettings, Snapshot
 
 # The reasons in check order: of several verdicts about one URL, the furthest down this list stands in the ledger.
 CHECK_ORDER = (
-    "bad_address", "too_long", "scheme_not_allowed", "port_not_allowed", "trap_suspected", "outside_root",
+    "bad_address", "too_long", "scheme_not_allowed", "port_not_allowed", "outside_root", "trap_suspected",
     "excluded", "nofollow", "too_deep", "point_deactivated", "run_limit", "address_refused", "robots_disallowed",
     "page_limit",
 )  # fmt: skip
 _CHECKS = {
     "address": ("bad_address", "too_long"), "scheme": ("scheme_not_allowed",), "port": ("port_not_allowed",),
-    "traps": ("trap_suspected",), "root": ("outside_root",), "exclude": ("excluded",), "nofollow": ("nofollow",),
+    "root": ("outside_root",), "traps": ("trap_suspected",), "exclude": ("excluded",), "nofollow": ("nofollow",),
     "depth": ("too_deep",), "deactivation": ("point_deactivated",), "run limit": ("run_limit",),
     "network": ("address_refused",), "robots": ("robots_disallowed",), "maximum": ("page_limit",),
 }  # fmt: skip
-_OF_A_POINT = frozenset({"root", "exclude", "nofollow", "depth"})  # what only a crawl point can answer
+_OF_A_POINT = frozenset({"root", "traps", "exclude", "nofollow", "depth"})  # what only a crawl point can answer
 _ASKED_LATER = {"depth", "deactivation", "run limit", "network", "robots", "maximum"}
 _RANK = {reason: rank for rank, reason in enumerate(CHECK_ORDER)}
-_DEFAULTS = PointSettings(id=0, url="", root="")  # how a URL is read that no crawl point owns
 
 
 class Judged(NamedTuple):
@@ -97,12 +96,14 @@ class Rules:
         if isinstance(parsed, Refusal):
             return Judged(href, None, 0, dict.fromkeys(self._settings, parsed))
         address, owner = self.identity(parsed)
-        early = _early(address, owner)
+        early = _early(address)
         if early is not None:
             return Judged(address.href, address, owner.id if owner else 0, dict.fromkeys(self._settings, early))
+        if owner is None:  # the owner is the first whose root matches: outside for all, and nothing else is asked
+            return Judged(address.href, address, 0, {point.settings.id: point.outside for point in self.points})
         late = self._late(address, owner, nofollow, page_nofollow)
         refusals = {point.settings.id: late if _under(address.href, point) else point.outside for point in self.points}
-        return Judged(address.href, address, owner.id if owner else 0, refusals)
+        return Judged(address.href, address, owner.id, refusals)
 
     def trace(
         self, url: str, found_depth: int | None = None, nofollow: bool = False, robots: tuple[bool, str] | None = None
@@ -143,19 +144,21 @@ class Rules:
             details["robots"] = robots[1]
         return details
 
-    def _late(
-        self, address: Address, owner: PointSettings | None, nofollow: bool, page_nofollow: bool
-    ) -> Refusal | None:
-        """The checks after the root, which are the same for all crawl points."""
+    def _late(self, address: Address, owner: PointSettings, nofollow: bool, page_nofollow: bool) -> Refusal | None:
+        """The checks after the root, which are the same for all crawl points whose root it begins with."""
+        if owner.stop_traps:
+            rule = suspicion(address)
+            if rule:
+                return Refusal("trap_suspected", rule)
+        excluded = self._excluded(address)
+        if excluded is not None:
+            return excluded
+        return Refusal("nofollow") if page_nofollow or (nofollow and owner.obey_nofollow) else None
+
+    def _excluded(self, address: Address) -> Refusal | None:
         for exclude in self.excludes:
             if exclude.matches(address.href):
                 return Refusal("excluded", exclude.pattern)
-        return self._by_nofollow(owner, nofollow, page_nofollow)
-
-    @staticmethod
-    def _by_nofollow(owner: PointSettings | None, nofollow: bool, page_nofollow: bool) -> Refusal | None:
-        if page_nofollow or (nofollow and owner is not None and owner.obey_nofollow):
-            return Refusal("nofollow")
         return None
 
 
@@ -175,14 +178,10 @@ def too_deep(point: PointSettings, depth: int) -> Refusal | None:
     return Refusal("too_deep", f"depth {depth} of {point.depth}") if depth > point.depth else None
 
 
-def _early(address: Address, owner: PointSettings | None) -> Refusal | None:
-    """The checks before the root, which are the same for all crawl points."""
+def _early(address: Address) -> Refusal | None:
+    """The check of a readable address before the root, which is the same for all crawl points."""
     if not port_allowed(address.host, address.port):
         return Refusal("port_not_allowed", str(address.port))
-    if (owner or _DEFAULTS).stop_traps:
-        rule = suspicion(address)
-        if rule:
-            return Refusal("trap_suspected", rule)
     return None
 
 
@@ -208,7 +207,7 @@ def _without_points(judged: Judged) -> Refusal:
     if judged.address is None:
         read = parse(judged.url)
         return read if isinstance(read, Refusal) else Refusal("bad_address", judged.url)
-    return _early(judged.address, None) or Refusal("point_deactivated")
+    return _early(judged.address) or Refusal("point_deactivated")
 
 
 def _lines(refusal: Refusal | None, details: dict[str, str], unasked: frozenset[str] = frozenset()) -> list[TraceLine]:

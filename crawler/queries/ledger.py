@@ -9,7 +9,7 @@ from django.db.models.functions import Left, StrIndex, Substr
 
 from clearinghouse.columns import Exact
 
-from ..models import LedgerEntry, Message, MessageState, PageVersion, Run
+from ..models import Excursion, LedgerEntry, Message, MessageState, PageVersion, Run
 from ..values import CRAWLED, OUTCOMES, QUEUED, REASONS, UNCHANGED
 from .counts import Docs, excursions_of
 
@@ -78,6 +78,7 @@ class Row:
     milliseconds: int = 0
     at: Any = None
     parent: "Row | None" = None  # the page it was found on, when it was asked for
+    document: str = ""  # the title of its document, when it was asked for
     extra: dict[str, Any] = field(default_factory=dict)
 
     @property
@@ -265,6 +266,14 @@ def with_parents(rows: list[Row]) -> list[Row]:
     parents = by_key({row.excursion_id for row in rows}, keys) if keys else {}
     for row in rows:
         row.parent = parents.get((row.excursion_id, row.found_on)) if row.found_on else None
+    return rows
+
+
+def with_documents(rows: list[Row]) -> list[Row]:
+    """Fills in the title of each row's document as the run knew it, one query for all of them."""
+    titles = dict(Excursion.objects.filter(pk__in={row.excursion_id for row in rows}).values_list("pk", "title"))
+    for row in rows:
+        row.document = titles.get(row.excursion_id, "")
     return rows
 
 

@@ -125,12 +125,14 @@ def fresh_by_document(run: Run, docs: Docs, doc_id: int | None, fresh: str) -> l
     return [(document, count) for document, count in counted if count]
 
 
-def new_pages(run: Run, docs: Docs) -> int:
+def new_pages(run: Run, docs: Docs, doc_id: int | None = None) -> int:
     """Stored pages that no crawl before had."""
     counted = Diagnosis.objects.filter(run_id=run.pk, folders=True)
     if docs is not None:
         counted = counted.filter(doc_id__in=docs)
-    live = _ledger(live_excursions(run, docs).values("id")).filter(outcome=CRAWLED, previous_version_id=None)
+    if doc_id is not None:
+        counted = counted.filter(doc_id=doc_id)
+    live = _ledger(live_excursions(run, docs, doc_id).values("id")).filter(outcome=CRAWLED, previous_version_id=None)
     return int(counted.aggregate(n=Sum("new", default=0))["n"]) + live.count()
 
 

@@ -7,8 +7,8 @@ from django.http import HttpRequest
 
 from ..models import Run
 from ..queries import counted
-from ..queries.counts import Docs, Tallies, excursions_of, tallies
-from ..queries.ledger import CHANGED, NEW, Filter, Row, outcomes, with_parents
+from ..queries.counts import Docs, Tallies, Totals, excursions_of, tallies, totals
+from ..queries.ledger import CHANGED, NEW, Filter, Row, outcomes, with_documents, with_parents
 from ..values import REASONS
 from .run import COUNTED_DOCUMENTS
 from .scope import number_in, page_size
@@ -45,7 +45,7 @@ def listed(request: HttpRequest, run: Run, docs: Docs, asked: Filter) -> tuple[P
 def page_of(request: HttpRequest, found: Any) -> tuple[Page[Row], list[Row]]:
     """`found` counts and slices like the QuerySet a Paginator expects."""
     page: Page[Row] = Paginator(found, page_size(request)).get_page(request.GET.get("page"))
-    rows = with_parents(list(page.object_list))
+    rows = with_documents(with_parents(list(page.object_list)))
     shown(rows, request.GET.get("why", ""))
     page.object_list = rows
     return page, rows
@@ -65,11 +65,13 @@ def chips_of(request: HttpRequest, asked: Filter, counts: dict[str, int]) -> lis
     return chips
 
 
-def choices_of(run: Run, docs: Docs, context: dict[str, Any]) -> dict[str, Any]:
-    """The documents and depths to filter by; long lists of documents are left to the Summary tab."""
-    few = context["sums"].documents <= COUNTED_DOCUMENTS
-    documents = excursions_of(run, docs).order_by("title").values_list("doc_id", "title") if few else []
-    return {"documents": list(documents), "depth_choices": sorted(context["tallies"].depths)}
+def choices_of(run: Run, docs: Docs, context: dict[str, Any], doc_id: int | None) -> dict[str, Any]:
+    """The documents and depths to filter by; of very many documents only the one asked for: the others are chosen
+    on the Summary tab, or in a row of the list."""
+    listed = excursions_of(run, docs).order_by("title").values_list("doc_id", "title")
+    if context["sums"].documents > COUNTED_DOCUMENTS:
+        listed = listed.filter(doc_id=doc_id)
+    return {"documents": list(listed), "depth_choices": sorted(context["tallies"].depths)}
 
 
 def tallies_for(run: Run, docs: Docs, asked: Filter, context: dict[str, Any]) -> Tallies:
@@ -77,4 +79,16 @@ def tallies_for(run: Run, docs: Docs, asked: Filter, context: dict[str, Any]) ->
     if asked.doc_id is None:
         whole: Tallies = context["tallies"]
         return whole
-    return tallies(run, {asked.doc_id} if docs is None else docs & {asked.doc_id})
+    return tallies(run, _only(asked.doc_id, docs))
+
+
+def totals_for(run: Run, docs: Docs, asked: Filter, context: dict[str, Any]) -> Totals:
+    """The counters, of the document asked for."""
+    if asked.doc_id is None:
+        whole: Totals = context["sums"]
+        return whole
+    return totals(run, _only(asked.doc_id, docs))
+
+
+def _only(doc_id: int, docs: Docs) -> set[int]:
+    return {doc_id} if docs is None else docs & {doc_id}

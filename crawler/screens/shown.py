@@ -19,7 +19,7 @@ def rule_of(row: Row) -> str:
         return ""
     if row.reason == "outside_root":
         path = row.detail.removeprefix(site_of(row.detail))
-        return f"root …/{path}" if path != row.detail else f"root {row.detail}"
+        return f"root …/{path}" if path and path != row.detail else f"root {row.detail}"
     if row.reason == "excluded":
         return f"exclude {row.detail}"
     return row.detail

@@ -65,7 +65,7 @@ def hosts(request: HttpRequest, run: Run, docs: Docs, context: dict[str, Any]) -
         "columns": [(name, label) for name, label, _ in columns],
         "sort": sort,
         "doc_id": doc_id,
-    } | choices_of(run, docs, context)
+    } | choices_of(run, docs, context, doc_id)
 
 
 def _document_to_edit(

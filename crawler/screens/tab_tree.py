@@ -48,7 +48,7 @@ def tree(request: HttpRequest, run: Run, docs: Docs, context: dict[str, Any]) ->
     opened = list(dict.fromkeys(request.GET.getlist("open")))[:_OPEN_AT_ONCE]
     lines, cut = _lines(run, docs, _Asked(folder, tuple(opened), doc_id))
     nodes, all_nodes = first_links(run, docs, folder, doc_id)
-    choices = choices_of(run, docs, context)
+    choices = choices_of(run, docs, context, doc_id)
     return {
         "lines": lines,
         "cut": cut,

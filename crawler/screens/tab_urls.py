@@ -13,12 +13,12 @@ from clearinghouse.published.types import PAGE_TYPES
 
 from ..models import Run
 from ..queries.alike import same_content, without_text
-from ..queries.counts import Docs, Tallies, Totals
+from ..queries.counts import Docs, Tallies
 from ..queries.ledger import CHANGED, NEW, PAGE_OUTCOMES, Chosen, Filter, Row
 from ..queries.pages import titles_of
 from ..queries.sites import new_pages
 from . import charts
-from .lists import asked_of, chips_of, choices_of, listed, page_of, tallies_for
+from .lists import asked_of, chips_of, choices_of, listed, page_of, tallies_for, totals_for
 from .why import why_of
 
 OUTCOME_LABELS = {
@@ -52,11 +52,11 @@ def pages(request: HttpRequest, run: Run, docs: Docs, context: dict[str, Any]) -
             "only": only,
             "types": _types(context["tallies"]),
             "statuses": _statuses(context["tallies"]),
-            "kinds": _kinds(run, docs, context["sums"]),
+            "kinds": _kinds(run, docs, asked, context),
             "chosen": asked.fresh or (chosen[0] if len(chosen) == 1 else ""),
         }
         | why_of(request, run, docs, rows)
-        | choices_of(run, docs, context)
+        | choices_of(run, docs, context, asked.doc_id)
     )
 
 
@@ -94,26 +94,29 @@ def _excluding(request: HttpRequest, rows: list[Row]) -> None:
             row.extra["exclude"] = f"{reverse('exclude-urls', args=[row.doc_id])}?{urlencode({'pattern': row.url})}"
 
 
-def _kinds(run: Run, docs: Docs, sums: Totals) -> list[tuple[str, str, str, int]]:
-    """Chips: name, query, label, count."""
-    new = new_pages(run, docs)
-    return [
+def _kinds(run: Run, docs: Docs, asked: Filter, context: dict[str, Any]) -> list[tuple[str, str, str, int]]:
+    """Chips: name, query, label, count; of the document asked for."""
+    sums, new = totals_for(run, docs, asked, context), new_pages(run, docs, asked.doc_id)
+    kinds = [
         ("", "", "All", sums.pages),
         (NEW, "fresh=new", "New", new),
         (CHANGED, "fresh=changed", "Changed", sums.crawled - new),
         ("unchanged", "outcome=unchanged", "Unchanged", sums.unchanged),
     ]
+    document = "" if asked.doc_id is None else f"doc={asked.doc_id}"
+    return [(name, "&".join(filter(None, (query, document))), label, count) for name, query, label, count in kinds]
 
 
 def urls(request: HttpRequest, run: Run, docs: Docs, context: dict[str, Any]) -> dict[str, Any]:
     asked = asked_of(request)
     page, rows = listed(request, run, docs, asked)
-    sums, divided = context["sums"], tallies_for(run, docs, asked, context)
+    sums, divided = totals_for(run, docs, asked, context), tallies_for(run, docs, asked, context)
     return (
         {
             "page": page,
             "asked": asked,
             "noun": "address,addresses",
+            "found": sums.found,
             "terms": [
                 (name, label, _SWATCHES.get(name, ""), getattr(sums, name)) for name, label in OUTCOME_LABELS.items()
             ],
@@ -122,7 +125,7 @@ def urls(request: HttpRequest, run: Run, docs: Docs, context: dict[str, Any]) ->
             "chip_rows": _chip_rows(request, asked, divided),
         }
         | why_of(request, run, docs, rows)
-        | choices_of(run, docs, context)
+        | choices_of(run, docs, context, asked.doc_id)
     )
 
 

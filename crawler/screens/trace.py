@@ -9,19 +9,19 @@ from ..queries.ledger import Row
 from ..values import FAILED, QUEUED, REASONS, REDIRECTED, SKIPPED, Snapshot
 
 PASS, STOP, IDLE = "pass", "stop", "idle"
-_EARLY = ("address", "scheme", "port", "traps")
+_EARLY = ("address", "scheme", "port")
 _WORDS = {
     "address": "Can be read",
     "scheme": "is {}",
     "port": "port {} is allowed",
-    "traps": "no endless address",
     "root": "Begins with the root string {}",
+    "traps": "Is no endless address",
     "exclude": "",
     "nofollow": "Not held back by nofollow",
     "depth": "Within the depth limit: {}",
 }
 _NAMES = {
-    "address": "address", "scheme": "scheme", "port": "port", "traps": "endless addresses", "root": "root string",
+    "address": "address", "scheme": "scheme", "port": "port", "root": "root string", "traps": "endless addresses",
     "exclude": "exclude URLs", "nofollow": "nofollow", "depth": "depth limit", "deactivation": "crawl point active",
     "run limit": "limit of the run", "network": "network address", "robots": "robots.txt", "maximum": "maximum pages",
     "fetch": "fetch",

@@ -12,14 +12,15 @@ from crawler.values import REASONS
 from ..checks import comparable_root
 
 CHECKS = {
-    "address": "Can be read", "scheme": "http or https", "port": "Port", "traps": "Endless addresses",
-    "root": "Root string", "exclude": "Exclude URLs", "nofollow": "nofollow", "depth": "Depth limit",
+    "address": "Can be read", "scheme": "http or https", "port": "Port", "root": "Root string",
+    "traps": "Endless addresses", "exclude": "Exclude URLs", "nofollow": "nofollow", "depth": "Depth limit",
     "deactivation": "Crawl point active", "run limit": "Limits of the run", "network": "Network address",
     "robots": "robots.txt", "maximum": "Maximum pages",
 }  # fmt: skip
 _PASSED = {
-    "address": "Can be read", "scheme": "Is http or https", "port": "Port allowed", "traps": "Not an endless address",
-    "root": "Begins with the root string", "exclude": "Not excluded", "nofollow": "Not held back by nofollow",
+    "address": "Can be read", "scheme": "Is http or https", "port": "Port allowed",
+    "root": "Begins with the root string", "traps": "Not an endless address", "exclude": "Not excluded",
+    "nofollow": "Not held back by nofollow",
     "depth": "Within the depth limit", "deactivation": "Crawl point active", "network": "Network address allowed",
     "robots": "robots.txt allows it",
     "maximum": "Maximum pages not reached",

@@ -32,7 +32,9 @@ def test_the_figures_of_a_run_balance_with_its_lists(program: Any, editor: Any, 
     assert asks("GET", f"runs/{run.pk}/counts/?document=999")[1]["found"] == 0
 
 
-def test_the_ledger_is_filtered_as_on_the_screen(program: Any, editor: Any, document: Document, run: Run) -> None:
+def test_the_ledger_is_filtered_as_on_the_screen(
+    program: Any, editor: Any, administrator: Any, document: Document, run: Run
+) -> None:
     asks = program(editor).ask
     root = next(one["url"] for one in asks("GET", f"runs/{run.pk}/pages/?depth=0")[1]["items"])
     point = document.pk * 10
@@ -41,6 +43,10 @@ def test_the_ledger_is_filtered_as_on_the_screen(program: Any, editor: Any, docu
     ):  # fmt: skip
         found = asks("GET", f"runs/{run.pk}/urls/?{query}")[1]
         assert found["count"] >= least, query
+    sees_all = program(administrator).ask
+    found = sees_all("GET", f"runs/{run.pk}/urls/?document={document.pk}")[1]
+    assert 0 < found["count"] < sees_all("GET", f"runs/{run.pk}/urls/")[1]["count"]
+    assert {(one["document_id"], one["document"]) for one in found["items"]} == {(document.pk, document.title)}
     assert asks("GET", f"runs/{run.pk}/urls/?rule=nothing")[1]["count"] == 0
     assert asks("GET", f"runs/{run.pk}/urls/?fresh=old")[0] == 400
 

@@ -33,6 +33,7 @@ STRANGE = (
     "/m/" + "/".join(str(n) for n in range(20)), "/m/?" + "&".join(f"p{n}=1" for n in range(12)), "/other/page",
     "/m/print/1", "/m/1?PHPSESSID=ew8vhx3ld1",
     "/m/2?sid=3", "/(S(lit3py55t21z5v55vlm25s55))/m/3", "/m/private/x", "/n/private/x", "/m/2.secret", "http://localhost/m/",
+    "http://localhost/m/a/b/a/b/a/b/a",
 )  # fmt: skip
 EXCLUDES = ("{site}/m/print/*", "*secret*", "regex:/n/[0-9]*3$", "{site}/m/sub/5")
 SEEDS = range(16)

@@ -20,7 +20,7 @@ from crawler.policy.traps import suspicion
 from crawler.values import USER_AGENT, PointSettings, Snapshot
 
 MOST_HOPS = 10
-ORDER = ["bad_address", "too_long", "scheme_not_allowed", "port_not_allowed", "trap_suspected", "outside_root",
+ORDER = ["bad_address", "too_long", "scheme_not_allowed", "port_not_allowed", "outside_root", "trap_suspected",
          "excluded", "nofollow", "too_deep"]  # fmt: skip
 # As the worlds write them: an id of PHP, and a folder of ASP.NET. Their `sid` is a number, which names a page.
 SESSION = re.compile(r"^PHPSESSID=[0-9a-f]{26}$")
@@ -159,13 +159,13 @@ class Reference:
         if address is None:
             return reason
         owner = self.owner(url)
-        if suspicion(address) and (owner is None or owner.stop_traps):
-            return "trap_suspected"
-        if not _begins(url, point):
+        if owner is None or not _begins(url, point):
             return "outside_root"
+        if suspicion(address) and owner.stop_traps:
+            return "trap_suspected"
         if any(exclude.matches(url) for exclude in self.excludes):
             return "excluded"
-        if page_nofollow or (link_nofollow and owner is not None and owner.obey_nofollow):
+        if page_nofollow or (link_nofollow and owner.obey_nofollow):
             return "nofollow"
         return ""
 

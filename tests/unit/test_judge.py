@@ -1,4 +1,4 @@
-"""The judgement of a link: identity, traps, root, excludes, nofollow, and whose verdict stands."""
+"""The judgement of a link: identity, root, traps, excludes, nofollow, and whose verdict stands."""
 
 import random
 import string
@@ -158,6 +158,16 @@ def test_traps_are_switched_by_the_owner() -> None:
     assert rules(point(1, "http://a.org/", stop_traps=False)).verdicts(url).refusals[1] is None
 
 
+def test_an_endless_address_is_outside_for_the_crawl_points_whose_root_it_does_not_begin_with() -> None:
+    two = rules(point(1, "http://a.org/"), point(2, "http://b.org/"))
+    found = two.verdicts("http://a.org/a/b/a/b/a").refusals
+    assert {number: reason(refusal) for number, refusal in found.items()} == {1: "trap_suspected", 2: "outside_root"}
+    trace = two.trace("http://c.org/a/b/a/b/a")
+    assert [line.check for line in trace if line.result == "stop"] == ["root"]
+    unasked = [line.check for line in rules().trace("http://a.org/a/b/a/b/a") if line.result == "idle"]
+    assert unasked[:5] == ["root", "traps", "exclude", "nofollow", "depth"]
+
+
 # -- verdicts ---------------------------------------------------------------------------------------------------
 
 
@@ -169,8 +179,11 @@ def test_traps_are_switched_by_the_owner() -> None:
         ("http://a.org/docs/" + "x" * 2_100, "too_long"),
         ("mailto:me@a.org", "scheme_not_allowed"),
         ("http://a.org:22/docs/", "port_not_allowed"),
-        ("http://a.org/docs/a/a/a", "trap_suspected"),
         ("http://a.org/other", "outside_root"),
+        ("http://b.org/docs/a/a/a", "outside_root"),
+        ("http://b.org/docs/print/a/a/a", "outside_root"),
+        ("http://a.org/docs/a/a/a", "trap_suspected"),
+        ("http://a.org/docs/print/a/a/a", "trap_suspected"),
         ("http://a.org/docs/print/1", "excluded"),
     ],
 )
@@ -238,7 +251,7 @@ def test_the_check_order_uses_only_reasons_of_the_closed_list() -> None:
 def test_the_explainer_names_every_check_up_to_the_one_that_stops() -> None:
     trace = rules(point(1, "http://a.org/", depth=2), excludes=("*/x",)).trace("http://a.org/x", found_depth=1)
     assert [(line.check, line.result) for line in trace][:7] == [
-        ("address", "pass"), ("scheme", "pass"), ("port", "pass"), ("traps", "pass"), ("root", "pass"),
+        ("address", "pass"), ("scheme", "pass"), ("port", "pass"), ("root", "pass"), ("traps", "pass"),
         ("exclude", "stop"), ("nofollow", "idle"),
     ]  # fmt: skip
     assert trace[5].detail == "*/x"

@@ -53,7 +53,7 @@ def why(asked: Asked, run_id: int, entry_id: int) -> Answer:
     return Answer({
         "sentence": found.sentence,
         "checks": [{"result": step.result, "text": _words(step)} for step in found.trace],
-        "path": [shapes.ledger_row(step) for step in found.path],
+        "path": shapes.ledger_rows(found.path),
         "path_cut": found.cut,
         "site": found.site,
         "alike": found.alike,

@@ -136,7 +136,7 @@ def compared_pages(asked: Asked, run_id: int, other_id: int, doc_id: int) -> Ans
     if pair is None or pair.first is None or pair.second is None:
         raise Http404("No such document in both runs")
     found = pages_in(asked.query.get("kind", DIFFERENT), pair.first, pair.second)
-    return page_of(found, asked, lambda page: [shapes.ledger_row(ledger.row_of(row)) for row in page])
+    return page_of(found, asked, lambda page: shapes.ledger_rows(map(ledger.row_of, page)))
 
 
 def _pairs(asked: Asked, run_id: int, other_id: int) -> tuple[list[Pair], Docs]:

@@ -220,7 +220,7 @@ def _ledger(asked: Asked, run_id: int, outcomes: tuple[str, ...]) -> Answer:
         sort=query.get("sort", ""),
     )
     rows = ledger.rows_of(run, docs, wanted)
-    return page_of(rows, asked, lambda page: [shapes.ledger_row(row) for row in page])
+    return page_of(rows, asked, shapes.ledger_rows)
 
 
 def page(asked: Asked, run_id: int, entry_id: int) -> Answer:

@@ -1,7 +1,7 @@
 """Rows as JSON, and the schema of each: what the OpenAPI document promises stands beside the code that keeps it."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from clearinghouse.library.models import Document
@@ -11,7 +11,7 @@ from crawlpoints.models import AuthType, CrawlPoint, ExcludeUrl
 
 from ...models import Event, Excursion, PageVersion, Propagation, Run
 from ...queries.counts import Totals
-from ...queries.ledger import Row
+from ...queries.ledger import Row, with_documents
 from .contract import Schema
 
 AUTH_WORDS = {AuthType.NONE: "none", AuthType.BASIC: "basic", AuthType.DIGEST: "digest", AuthType.NTLM: "ntlm",
@@ -61,7 +61,7 @@ SCHEMAS: dict[str, Schema] = {
         document_id=INT, title=TEXT, project=TEXT, state=TEXT, **dict.fromkeys((*COUNTERS, "bytes"), INT)
     ),
     "LedgerRow": shape_of(
-        id=INT, document_id=INT, url=TEXT, outcome=TEXT, reason=TEXT, detail=TEXT, status=INT, depth=INT,
+        id=INT, document_id=INT, document=TEXT, url=TEXT, outcome=TEXT, reason=TEXT, detail=TEXT, status=INT, depth=INT,
         crawl_point_id=INT_OR_NOTHING, redirect_url=TEXT, size=INT, milliseconds=INT, at=MOMENT,
     ),
     "Page": shape_of(
@@ -141,9 +141,13 @@ def excursion(row: Excursion) -> dict[str, Any]:
 
 
 def ledger_row(row: Row) -> dict[str, Any]:
-    names = ("id", "url", "outcome", "reason", "detail", "status", "depth", "crawl_point_id", "redirect_url", "size",
-             "milliseconds")  # fmt: skip
+    names = ("id", "document", "url", "outcome", "reason", "detail", "status", "depth", "crawl_point_id",
+             "redirect_url", "size", "milliseconds")  # fmt: skip
     return {name: getattr(row, name) for name in names} | {"document_id": row.doc_id, "at": moment(row.at)}
+
+
+def ledger_rows(rows: Iterable[Row]) -> list[dict[str, Any]]:
+    return [ledger_row(row) for row in with_documents(list(rows))]
 
 
 def page(row: Row, version: PageVersion) -> dict[str, Any]:

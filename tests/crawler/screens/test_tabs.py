@@ -18,6 +18,7 @@ from crawler.pruning import erase
 from crawler.queries.failures import pattern_of
 from crawler.queries.sites import by_folder, by_site, median_of
 from crawler.queries.tree import Node
+from crawler.screens import lists
 from crawler.screens.tab_settings import differing
 from crawler.screens.tree_picture import picture_of
 from crawlpoints import services
@@ -175,6 +176,45 @@ def test_changes_say_why_pages_are_gone(signed_in: SignedIn, editor: Any, docume
 def test_a_first_crawl_is_all_new(signed_in: SignedIn, editor: Any, document: Document) -> None:
     run = make_run(document, state="finished", queued=0)
     assert "This is the first crawl of this document" in text_of(signed_in(editor).get(f"/crawls/{run.pk}/changes/"))
+
+
+@pytest.mark.parametrize("tab", ["pages/?sort=url", "urls/?sort=url", "errors/?list=all&sort=url"])
+def test_lists_of_several_documents_name_the_document_of_each_row(
+    signed_in: SignedIn, administrator: Any, finished_run: Run, monkeypatch: pytest.MonkeyPatch, tab: str
+) -> None:
+    browser, address = signed_in(administrator), f"/crawls/{finished_run.pk}/{tab}"
+
+    def documents(query: str) -> tuple[set[str], list[str], list[str]]:
+        page = html.fromstring(browser.get(address + query).content)
+        cells = page.xpath("//td[@data-th='Document']")
+        links = [link for cell in cells for link in cell.xpath("a/@href")]
+        return {cell.text_content() for cell in cells}, links, page.xpath("//select[@name='doc']/option/text()")
+
+    names, links, choices = documents("")
+    assert names == {"Measures of hospital quality", "Patient safety indicators"}
+    assert choices == ["All 2 documents", *sorted(names)]
+    second = finished_run.excursions.get(title="Patient safety indicators")
+    assert any(f"doc={second.doc_id}" in link for link in links)
+    monkeypatch.setattr(lists, "COUNTED_DOCUMENTS", 1)
+    assert documents("")[2] == [], "very many are not listed"
+    assert documents(f"&doc={second.doc_id}")[::2] == ({second.title}, ["All 2 documents", second.title])
+    Excursion.objects.exclude(pk=second.pk).delete()
+    assert documents("")[0] == set(), "of one document only, nothing is said of it in each row"
+
+
+def test_figures_and_chips_are_those_of_the_document_that_is_chosen(
+    signed_in: SignedIn, editor: Any, finished_run: Run
+) -> None:
+    second = finished_run.excursions.get(title="Patient safety indicators")
+    browser, address = signed_in(editor), f"/crawls/{finished_run.pk}/"
+    page = html.fromstring(browser.get(f"{address}pages/?doc={second.doc_id}").content)
+    chips = {link.text_content().split()[0]: link for link in page.xpath("//a[@class='chip']")}
+    assert chips["All"].xpath("b/text()") == [str(second.crawled + second.unchanged)]
+    assert all(f"doc={second.doc_id}" in chip.get("href") for chip in chips.values())
+    page = html.fromstring(browser.get(f"{address}urls/?doc={second.doc_id}").content)
+    (found, *others) = page.xpath("//dl//a")
+    assert found.text_content() == str(second.found)
+    assert all(f"doc={second.doc_id}" in link.get("href") for link in (found, *others))
 
 
 def test_folders_open_in_place_and_alone(signed_in: SignedIn, editor: Any, run: Run) -> None:
