@@ -48,12 +48,21 @@ def test_add_update_delete_and_undo_by_keyboard_alone(visit, empty_panel):
     page.keyboard.type(f"{site}/tools/")
     page.keyboard.press("Tab")
     expect(dialog.get_by_label("Root string")).to_have_value(f"{site}/tools/")
+    tab_to(page, "Root string", "textbox")
+    page.keyboard.press("Control+A")
+    page.keyboard.press("Delete")
+    page.keyboard.press("Tab")
+    expect(dialog.get_by_label("Root string")).to_have_value(f"{site}/tools/")  # an empty one is filled in again
+    page.keyboard.press("Shift+Tab")
     page.keyboard.press("Enter")
     expect(page.locator("#status")).to_contain_text("Saved")
     expect(page.locator("table")).to_contain_text("/tools/")
 
     box = page.get_by_role("checkbox", name=f"Select {site}/tools/")
     expect(box).to_be_focused()
+    page.keyboard.press("Tab")
+    page.keyboard.press("Shift+Tab")
+    expect(box).to_have_css("box-shadow", re.compile("inset"))  # still a box
     page.keyboard.press("F2")
     expect(dialog).to_be_visible()
     tab_to(page, "Depth limit", "textbox")
