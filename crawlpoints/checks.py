@@ -77,7 +77,7 @@ class _Findings:
 
 
 def check_point(entries: Mapping[str, Any], around: Around) -> dict[str, Any]:
-    """The values to store, or Invalid. Numbers may come as text; the root string defaults to nothing."""
+    """The values to store, or Invalid. Numbers may come as text."""
     found = _Findings()
     clean: dict[str, Any] = {name: str(entries.get(name) or "").strip() for name in TEXTS}
     clean |= {name: int(_ticked(entries.get(name))) for name in SWITCHES}
@@ -177,11 +177,12 @@ def _check_url(clean: dict[str, Any], private: bool, found: _Findings) -> Addres
 
 
 def _check_root(clean: dict[str, Any], address: Address | None, found: _Findings) -> None:
-    root = clean["root"]
+    """An empty one is the folder of the URL; while that cannot be read, it is the URL that is wrong."""
     folder = folder_of(address.href) if address else ""
+    root = clean["root"] = clean["root"] or folder
     if not root:
-        found.add("root", "Enter the root string", folder)
-    elif len(root) > MAX_LENGTH:
+        return
+    if len(root) > MAX_LENGTH:
         found.add("root", f"Root string must be {MAX_LENGTH:,} characters or fewer. It is {len(root):,}", folder)
     elif not _SITE.match(root):
         found.add("root", "Root string must contain at least the site, like https://example.gov/", folder)

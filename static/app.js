@@ -108,8 +108,12 @@
     const field = event.target;
     const form = field.form;
     if (field.name === "root" && event.isTrusted) field.dataset.edited = "1";
-    if (field.name !== "url" || !form?.elements.root) return;
+    if (!["url", "root"].includes(field.name) || !form?.elements.root) return;
     const root = form.elements.root;
+    if (field === root) { // an empty one is never meant
+      if (!root.value.trim()) root.value = folderOf(form.elements.url.value);
+      return;
+    }
     const url = field.value.trim();
     const before = folderOf(field.dataset.before ?? field.defaultValue);
     field.dataset.before = url;

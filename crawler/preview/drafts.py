@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from clearinghouse.library.models import Document
-from crawlpoints.checks import SWITCHES, TEXTS, check_unsaved
+from crawlpoints.checks import SWITCHES, TEXTS, check_unsaved, suggested_root
 from crawlpoints.models import CrawlPoint, ExcludeUrl
 
 from ..intake import settings_of, snapshot_of
@@ -18,8 +18,9 @@ def saved_points(document: Document) -> dict[int, PointSettings]:
 
 
 def draft_of(point: CrawlPoint | None, entries: Mapping[str, Any]) -> PointSettings:
-    """An unsaved crawl point; entries that are no numbers count as none."""
+    """An unsaved crawl point. Entries that are no numbers count as none, an empty root string as its URL's folder."""
     values: dict[str, Any] = {name: str(entries.get(name) or "").strip() for name in TEXTS}
+    values["root"] = values["root"] or suggested_root(values["url"])
     values |= {name: int(bool(entries.get(name))) for name in SWITCHES}
     for name in ("depth", "max_pages", "auth_type"):
         text = str(entries.get(name) or "").strip()

@@ -65,7 +65,7 @@ def edit(request: HttpRequest, doc_id: int, point_id: int) -> HttpResponse:
 
 
 def _post(request: HttpRequest, document: Document, point: CrawlPoint | None) -> HttpResponse:
-    data = conflict.merged(request.POST, point) if point else request.POST
+    data = repairs.with_root(conflict.merged(request.POST, point) if point else request.POST)
     wanted = request.POST.get("do", "save")
     if wanted in {"save", "again"}:
         undo.forget(request)

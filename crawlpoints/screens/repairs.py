@@ -42,6 +42,16 @@ def repaired(data: QueryDict, wanted: str) -> Repaired:
     return Repaired(data, {})
 
 
+def with_root(data: QueryDict) -> QueryDict:
+    """An empty root string is filled in, as a script does while the entries are typed."""
+    root = suggested_root(str(data.get("url", "")))
+    if not root or str(data.get("root", "")).strip():
+        return data
+    data = data.copy()
+    data["root"] = root
+    return data
+
+
 def buttons_of(fixes: dict[str, str], action: str, in_dialog: bool) -> dict[str, SafeString]:
     """What stands under URL, root string and sign-in page."""
     made = {"sign_in_url": _detect(action if in_dialog else "")}

@@ -86,11 +86,13 @@ class DocumentTable(tables.Table):
 
     pick = Pick("radio", "document")
     title = tables.Column(
-        "Document", order_by="title_key", attrs={"td": {"scope": "row", "data-th": None, "class": "wrap"}}
+        "Document", order_by="title_key", attrs={"td": {"scope": "row", "data-th": None, "class": "wrap what"}}
     )
-    project = tables.Column("Project", empty_values=(), attrs={"td": {"class": "nowrap"}})
-    assigned = tables.Column("Assigned to", empty_values=(), attrs={"td": {"class": "muted"}})
-    points = tables.Column("Crawl points", order_by="points_key", empty_values=(), attrs={"th": NUMBER, "td": NUMBER})
+    project = tables.Column("Project", empty_values=())
+    assigned = tables.Column(mark_safe("Assigned<br> to"), empty_values=(), attrs={"td": {"class": "muted"}})
+    points = tables.Column(
+        mark_safe("Crawl<br> points"), order_by="points_key", empty_values=(), attrs={"th": NUMBER, "td": NUMBER}
+    )
     last = tables.Column("Last crawl", order_by="last_key", empty_values=(), attrs={"td": {"class": "nowrap"}})
     pages = tables.Column("Pages", order_by="pages_key", empty_values=(), attrs={"th": NUMBER, "td": NUMBER})
     errors = tables.Column("Errors", order_by="errors_key", empty_values=(), attrs={"th": NUMBER, "td": NUMBER})

@@ -50,6 +50,20 @@ def test_titles_without_a_space_break_wherever_they_stand(visit, busy_house):
     assert not wrong, "\n".join(wrong)
 
 
+NAMED = {"/documents/": "th.wrap", "/crawls/?tab=finished": "td.wrap", "/crawl-points/": "tbody th"}
+
+
+def test_what_a_row_is_about_has_room(visit, busy_house):
+    """The name of a document, of what a run crawled, the URL of a crawl point: not a word a line."""
+    visitor = visit()
+    visitor.sign_in("administrator")
+    page = visitor.page
+    for path, cell in NAMED.items():
+        page.goto(path)
+        assert page.locator(cell).first.bounding_box()["width"] >= 220, path
+        assert page.evaluate(TOO_WIDE) == [], path
+
+
 def test_in_forced_colours_every_control_has_an_edge(visit, busy_house):
     visitor = visit(forced_colors="active", reduced_motion="reduce")
     visitor.sign_in("administrator")

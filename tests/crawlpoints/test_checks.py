@@ -42,7 +42,6 @@ MESSAGES = [
     ("url", {"url": "http://[::1]:8080/", "root": "http://[::1]:8080/"},
      "The address ::1 is on a private network. "
      "The operator can allow [::1]:8080 with CLEARINGHOUSE_ALLOWED_NETWORKS"),
-    ("root", {"root": " "}, "Enter the root string"),
     ("root", {"root": "https://www.example.gov/measures/"}, OUTSIDE),
     ("root", {"root": "http://example.gov/measures/"}, OUTSIDE),
     ("root", {"root": "/measures/"}, "Root string must contain at least the site, like https://example.gov/"),
@@ -92,8 +91,15 @@ def test_each_wrong_entry_gets_its_own_words(field: str, change: dict[str, str],
 
 def test_several_wrong_entries_are_all_named_at_once() -> None:
     with pytest.raises(Invalid) as caught:
-        check_point(GOOD | {"url": "", "root": "", "depth": "x"}, Around())
+        check_point(GOOD | {"url": "", "root": "/", "depth": "x"}, Around())
     assert set(caught.value.errors) == {"url", "root", "depth"}
+
+
+def test_an_empty_root_string_is_the_folder_of_the_url() -> None:
+    assert check_point(GOOD | {"root": " "}, Around())["root"] == "https://example.gov/measures/"
+    with pytest.raises(Invalid) as caught:  # of which there is none
+        check_point(GOOD | {"url": "example.gov", "root": ""}, Around())
+    assert set(caught.value.errors) == {"url"}
 
 
 def test_a_wrong_root_string_offers_the_folder_of_the_url() -> None:

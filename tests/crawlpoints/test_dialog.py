@@ -353,6 +353,16 @@ def test_the_answer_can_be_copied_as_text(browser: Any, new: str, entries: dict[
     assert "Stop: Does not begin with the root string of this crawl point: character 21 is o, not l" in lines
 
 
+def test_an_empty_root_string_is_filled_in_where_no_script_did(
+    browser: Any, new: str, document: Document, entries: dict[str, str]
+) -> None:
+    empty = entries | {"root": " "}
+    answer = browser.post(new, empty | {"do": "test", "test": "https://example.gov/list/a.html"})
+    assert "Yes, " in text_of(answer) and filled(answer)["root"] == "https://example.gov/list/"
+    assert browser.post(new, empty | {"do": "save"}).status_code == 302
+    assert queries.points_of(document).get(url=entries["url"]).root == "https://example.gov/list/"
+
+
 def test_a_proposed_maximum_stands_in_the_field_and_is_saved_only_by_saving(browser: Any, document: Document) -> None:
     point, _ = services.add_crawl_point(document, {"url": "https://example.gov/", "root": "https://example.gov/"})
     page = text_of(browser.get(edit(document, point) + "?max_pages=1200"))

@@ -86,7 +86,7 @@ def test_a_sign_in_page_without_a_form_is_an_error_of_its_field(
 
 
 def test_a_preview_of_what_cannot_be_read_is_refused(browser: Any, new: str, entries: dict[str, str]) -> None:
-    wrong = entries | {"url": "example.gov", "root": "", "depth": "deep", "max_pages": "many", "do": "preview"}
+    wrong = entries | {"url": "example.gov", "root": "/", "depth": "deep", "max_pages": "many", "do": "preview"}
     answer = browser.post(new, wrong)
     assert answer.status_code == 422
     assert set(answer.context["form"].errors) == {"url", "root", "depth", "max_pages"}

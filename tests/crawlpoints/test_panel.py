@@ -8,6 +8,7 @@ from django.core.cache import cache
 from django.db import connections
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
+from lxml import html
 
 from clearinghouse.library.models import Document
 from crawlpoints import queries, services
@@ -46,6 +47,18 @@ def count_queries(ask: Callable[[], Any]) -> int:
 def test_a_document_without_crawl_points_explains_them(browser: Any, panel: str) -> None:
     page = text_of(browser.get(panel))
     assert "No crawl points yet" in page and "Add a crawl point" in page and "A worked example" in page
+
+
+@pytest.mark.parametrize("name", ["crawl-points", "exclude-urls"])
+def test_the_other_pages_of_the_document_stay_in_sight(
+    browser: Any, document: Document, point: CrawlPoint, name: str
+) -> None:
+    here = reverse(name, args=[document.pk])
+    (tabs,) = html.fromstring(browser.get(here).content).xpath("//nav[@aria-label='Document']")
+    links = {link.get("href"): link.get("aria-current") for link in tabs.iter("a")}
+    others = ("", "crawl-points/", "exclude-urls/", "pages/", "runs/", "notes/", "history/")
+    assert list(links) == [f"/documents/{document.pk}/{each}" for each in others]
+    assert [path for path, current in links.items() if current] == [here]
 
 
 def test_the_table_shows_the_words_of_each_column(

@@ -30,9 +30,13 @@ def entries(document: Document, **changed: Any) -> dict[str, Any]:
 
 
 def test_adding_a_document_with_a_new_project_and_people(browser: Client, editor: Any) -> None:
+    """It leads to the crawl points of the document, where the first one is added."""
     given = {"title": "Stroke", "new_project": "Brain", "public": "on", "people": [editor.pk]}
-    assert browser.post("/documents/new/", given).status_code == 302
+    saved = browser.post("/documents/new/", given)
     document = Document.objects.get(sheet__title="Stroke")
+    assert saved.url == f"/documents/{document.pk}/crawl-points/"
+    page = browser.get(saved.url).content.decode()
+    assert "Added Stroke." in page and f'href="{saved.url}new/"' in page
     assert document.sheet.project.name == "Brain"
     assert document.assignments.get().person == editor
     assert document.updated_by == "administrator"
@@ -49,7 +53,7 @@ def test_a_failed_save_keeps_the_entries_and_says_why(browser: Client, project: 
 
 def test_editing_changes_what_was_entered_and_nothing_else(browser: Client, document: Document, editor: Any) -> None:
     given = entries(document, title="Renamed", doc_id=99, deleted=1, updated_by="mallory")
-    assert browser.post(f"/documents/{document.pk}/edit/", given).status_code == 302
+    assert browser.post(f"/documents/{document.pk}/edit/", given).url == f"/documents/{document.pk}/"
     document = Document.objects.get(pk=document.pk)
     assert (document.title, document.updated_by) == ("Renamed", "administrator")
     assert document.assignments.get().person == editor
@@ -90,7 +94,7 @@ def test_a_deleted_document_can_be_restored_from_its_page(browser: Client, docum
     assert not Document.objects.exists()
     page = browser.get(f"/documents/{document.pk}/edit/").content.decode()
     assert "Restore" in page
-    browser.post(f"/documents/{document.pk}/restore/")
+    assert browser.post(f"/documents/{document.pk}/restore/").url == f"/documents/{document.pk}/"
     assert Document.objects.get() == document
 
 
@@ -101,6 +105,8 @@ def test_an_import_shows_every_line_before_it_writes(browser: Client, db: Any) -
     assert not Document.objects.exists()
     page = browser.post("/documents/import/", {"text": text, "step": "import"}).content.decode()
     assert "Imported 2 documents" in page
+    for document in Document.objects.all():
+        assert f'href="/documents/{document.pk}/crawl-points/"' in page
     assert Document.objects.count() == 2
 
 

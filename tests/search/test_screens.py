@@ -3,11 +3,13 @@
 import json
 import os
 import re
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 from django.db import connections
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 
 from clearinghouse.published.models import LiveGeneration, PublicSwitch, PublishedInterval
 from clearinghouse.published.types import PDF, TEXT
@@ -129,6 +131,27 @@ def test_public_pages_never_ask_the_doc_library(client, ids):
         page(client, "/search/?q=handover")
         page(client, f"/search/result/{ids[0]}/")
         assert client.get(f"/search/cached/{ids[0]}/").status_code == 200
+
+
+def queries_of(client: Client, address: str) -> dict[str, int]:
+    with ExitStack() as looking:
+        seen = {alias: looking.enter_context(CaptureQueriesContext(connections[alias])) for alias in connections}
+        page(client, address)
+    return {alias: len(found) for alias, found in seen.items()}
+
+
+def test_who_is_signed_in_keeps_the_navigation(client, ids, signed_in, administrator):
+    """It costs no question more than knowing who asks; the public has none, and gets no cookie."""
+    staff = signed_in(administrator)
+    nav = 'aria-label="Main"'
+    page(client, "/search/?q=handover")  # what is kept is kept
+    public = queries_of(client, "/search/?q=handover")
+    assert public["default"] == 0
+    assert queries_of(staff, "/search/?q=handover") == public | {"default": 2}  # the session, the person
+    for path in ("/search/", "/search/advanced/", f"/search/result/{ids[0]}/"):
+        text = page(staff, path)
+        assert nav in text and 'href="/crawls/"' in text and text.count('role="search"') <= 1
+        assert nav not in page(client, path) and not client.cookies
 
 
 def test_a_search_costs_the_same_queries_for_twice_the_pages(client, db, django_assert_max_num_queries):

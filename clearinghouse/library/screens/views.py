@@ -24,8 +24,8 @@ def document_new(request: HttpRequest) -> HttpResponse:
     form = DocumentForm(request.POST or None, user=request.user, initial={"public": True})
     if form.is_bound and form.is_valid():
         document = _add(form.cleaned_data)
-        messages.success(request, f"Added {document.title}.")
-        return redirect("document-edit", document.pk)
+        messages.success(request, f"Added {document.title}. Next, add a crawl point.")
+        return redirect("crawl-points", document.pk)
     return _form_page(request, form, {"heading": "Add document"})
 
 
@@ -55,7 +55,7 @@ def document_edit(request: HttpRequest, doc_id: int) -> HttpResponse:
         except StaleRecord:
             return _conflict(request, document, form)
         messages.success(request, f"Saved {document.title}.")
-        return redirect("document-edit", document.pk)
+        return redirect("document", document.pk)
     return _form_page(request, form, {"heading": "Edit document", "document": document})
 
 
@@ -132,7 +132,7 @@ def document_restore(request: HttpRequest, doc_id: int) -> HttpResponse:
     if document.deleted:
         services.restore_document(document)
         messages.success(request, f"Restored document {document.title}.")
-    return redirect("document-edit", doc_id)
+    return redirect("document", doc_id)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
