@@ -201,7 +201,8 @@ EMAIL_USE_TLS = _MAIL.scheme == "smtp" and _MAIL.username is not None  # a passw
 DEFAULT_FROM_EMAIL = SERVER_EMAIL = env.text("MAIL_FROM")
 
 LANGUAGE_CODE = "en"
-USE_I18N = False
+USE_I18N = True  # not for other languages: what Django says stands in our words in locale/en
+LOCALE_PATHS = [BASE_DIR / "clearinghouse" / "locale"]
 USE_TZ = True
 TIME_ZONE = env.text("TIME_ZONE")
 USE_THOUSAND_SEPARATOR = False

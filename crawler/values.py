@@ -19,7 +19,9 @@ class Reason(NamedTuple):
     code: str
     outcome: str
     label: str  # two or three words, for chips and columns
-    sentence: str  # "Not crawled, because it …"; {…} is filled from the detail
+    sentence: str  # "Not crawled, because it …"
+    advice: str = ""  # what to do about it; like the status filled in by reasons.reason_of
+    status: int = 0
 
     @property
     def because(self) -> str:
@@ -51,22 +53,22 @@ _REASONS = [
     ("run_cancelled", SKIPPED, "run cancelled", "the run was cancelled"),
     ("redirect_loop", FAILED, "redirect loop", "redirects in a circle"),
     ("too_many_redirects", FAILED, "too many redirects", "redirects more than 10 times"),
-    ("http_4xx", FAILED, "refused (4xx)", "the site answered with a 4xx status"),
-    ("http_5xx", FAILED, "site error (5xx)", "the site answered with a 5xx status"),
+    ("http_4xx", FAILED, "not found or refused", "the site did not give the page"),
+    ("http_5xx", FAILED, "fault of the site", "the site met a fault of its own"),
     ("auth_required", FAILED, "asks for a password", "asks for a password"),
     ("auth_failed", FAILED, "password refused", "refused the saved user ID and password"),
     ("login_page", FAILED, "sign-in page", "answered with a sign-in page"),
     ("dns_failed", FAILED, "unknown host", "the host name is unknown"),
     ("connect_failed", FAILED, "no connection", "no connection could be made"),
-    ("tls_failed", FAILED, "TLS failed", "the certificate or encryption is bad"),
+    ("tls_failed", FAILED, "encryption failed", "the certificate or encryption is bad"),
     ("timeout", FAILED, "timeout", "took longer than allowed"),
     ("too_slow", FAILED, "too slow", "was slower than allowed"),
     ("cut_short", FAILED, "cut short", "ended before its declared length"),
-    ("bad_response", FAILED, "unusable answer", "gave an answer that is not usable HTTP"),
+    ("bad_response", FAILED, "unusable answer", "gave an answer that the crawler cannot use"),
     ("decode_failed", FAILED, "broken compression", "its compression is broken"),
     ("robots_unavailable", FAILED, "robots.txt unreadable", "robots.txt of the site could not be read"),
     ("parse_timeout", FAILED, "took too long to read", "took too long to read"),
-    ("quarantined", FAILED, "quarantined", "stopped its worker three times"),
+    ("quarantined", FAILED, "stopped the crawler", "stopped the crawler three times"),
     ("error", FAILED, "our fault", "met a fault of ours"),
 ]
 REASONS = {row[0]: Reason(*row) for row in _REASONS}

@@ -9,6 +9,7 @@ from typing import Any
 from django.db.models import QuerySet
 from django.utils import timezone
 
+from clearinghouse.access.templatetags.pieces import plural
 from clearinghouse.library.models import Document
 from clearinghouse.records import acting_as
 from crawlpoints import services
@@ -16,6 +17,7 @@ from crawlpoints.queries import patterns_of, points_of
 
 from ..errors import WrongMoment
 from ..models import ErrorGroup, ErrorMark, Finding
+from ..reasons import reason_of
 from ..together import record, together
 from .values import Fix
 
@@ -97,6 +99,8 @@ def _record_mark(rows: QuerySet[ErrorGroup], doc_ids: set[int], before: str, sta
     assert group is not None  # there was one a moment ago
     only = next(iter(doc_ids)) if len(doc_ids) == 1 else None
     where = f"{group.site.rstrip('/')}{group.pattern}"
-    sentence = f"Called the error {group.reason} at {where} {state or 'new again'} in {len(doc_ids)} documents"
+    label = reason_of(group.reason, group.status).label
+    there = plural(len(doc_ids), "document")
+    sentence = f"Called the error “{label}” at {where} {state or 'new again'} in {there}"
     with acting_as(by):
         record("decide", group, sentence, document_id=only, before={"state": before}, after={"state": state or "new"})

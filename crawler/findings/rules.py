@@ -6,7 +6,8 @@ from math import ceil
 from clearinghouse.access.templatetags.pieces import number, plural
 from clearinghouse.addresses.roots import begins_with, folder_of
 
-from ..values import FAILED, REASONS, PointSettings
+from ..reasons import answered, reason_of
+from ..values import FAILED, PointSettings
 from .values import (
     CHANGES,
     ERRORS,
@@ -22,7 +23,6 @@ from .values import (
     Facts,
     Fix,
     Found,
-    Start,
 )
 
 FEW_BYTES = 500
@@ -62,17 +62,11 @@ def start_failed(facts: Facts) -> Iterator[Found]:
         if start.failing_runs >= FAILING_RUNS:
             fixes.append(Fix("Deactivate", point_id=point.id, change={"active": 0}))
         runs = f" in {start.failing_runs} runs" if start.failing_runs > 1 else ""
-        yield Found(
-            "start_failed", STOP, f"The start page {point.url} {_answered(start)}{runs}.", str(point.id), tuple(fixes)
-        )
-
-
-def _answered(start: Start) -> str:
-    words = {404: "not found", 410: "gone", 403: "forbidden", 401: "asks for a password", 429: "too many requests"}
-    if start.status:
-        return f"answered {start.status}" + (f" ({words[start.status]})" if start.status in words else "")
-    reason = REASONS.get(start.reason)
-    return f"could not be crawled: {reason.sentence if reason else start.reason}"
+        reason = reason_of(start.reason, start.status)
+        said = start.status >= 400
+        failed = f"answered {answered(start.status)}" if said else f"could not be crawled: {reason.because}"
+        sentence = f"The start page {point.url} {failed}{runs}. {reason.advice}".rstrip()
+        yield Found("start_failed", STOP, sentence, str(point.id), tuple(fixes))
 
 
 def start_redirects(facts: Facts) -> Iterator[Found]:

@@ -11,7 +11,7 @@ from clearinghouse.addresses.parse import parse, resolve
 from ..answers import REDIRECTS
 from ..errors import TooManyAtOnce
 from ..fetch.forms import is_too_much
-from ..values import REASONS
+from ..reasons import answered, reason_of
 from .line import Line, looking
 
 SECONDS = 8.0
@@ -52,10 +52,9 @@ def _look(line: Line, url: str) -> SignInPage:
             return SignInPage(problem="The page redirects to another site; enter its address there")
         answer = line.get(place.href)
     if answer.reason:
-        reason = REASONS.get(answer.reason)
-        return SignInPage(problem=f"The page could not be fetched: {reason.label if reason else answer.reason}")
+        return SignInPage(problem=f"The page could not be fetched: {reason_of(answer.reason).label}")
     if not 200 <= answer.status < 300:
-        return SignInPage(problem=f"The page answered {answer.status}")
+        return SignInPage(problem=f"The page answered {answered(answer.status)}")
     if is_too_much(answer.body):
         return SignInPage(problem="The page is too large to be a sign-in page")
     return fields_of(answer.body, answer.request.address.href)

@@ -20,8 +20,9 @@ from ..errors import TimeUsedUp
 from ..intake import snapshot_of
 from ..models import Preview
 from ..policy.frontier import SHORT, Found, Frontier
+from ..reasons import reason_of
 from ..rules_in_time import Deadline
-from ..values import CRAWLED, FAILED, FREE, REASONS, Fetched, Snapshot
+from ..values import CRAWLED, FREE, Fetched, Snapshot
 from . import rows
 from .line import Line
 from .visit import Visit, Visitor, looks_like_sign_in
@@ -109,8 +110,7 @@ class DryRun:
             self._failed(found, line, answer.reason)
 
     def _failed(self, found: Found, line: dict[str, Any], reason: str) -> None:
-        known = REASONS.get(reason)
-        line["outcome"], line["reason"] = known.outcome if known else FAILED, reason
+        line["outcome"], line["reason"] = reason_of(reason).outcome, reason
         self.reasons[reason] += 1
         self.frontier.finish(found.key, counts=reason not in FREE)
 

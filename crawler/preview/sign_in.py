@@ -8,7 +8,8 @@ from crawlpoints.models import AuthType
 
 from ..credentials import Keys
 from ..fetch.point_key import PointKey, SignInForm
-from ..values import REASONS, Credentials, Fetched, PointSettings, Request
+from ..reasons import answered, reason_of
+from ..values import Credentials, Fetched, PointSettings, Request
 from .line import looking
 
 SECONDS = 20.0
@@ -72,7 +73,7 @@ def _first_look(found: SignInTest, plain: Fetched, point: PointSettings) -> bool
     elif 300 <= plain.status < 400:
         found.steps.append((PASS, f"Without a password the page redirects to {plain.header('location')[:200]}"))
     else:
-        found.steps.append((PASS, f"Without a password the page answers {plain.status}"))
+        found.steps.append((PASS, f"Without a password the page answers {answered(plain.status)}"))
     return True
 
 
@@ -83,11 +84,11 @@ def _judge(found: SignInTest, signed: Fetched, point: PointSettings, plain: Fetc
         refused = signed.reason in {"auth_failed", "login_page"}
         return _ended(found, "The site refused the sign-in" if refused else "The sign-in could not be tried to its end")
     if signed.status in {401, 403, 407}:
-        found.steps.append((STOP, f"With it ({name}) the page answers {signed.status}"))
+        found.steps.append((STOP, f"With it ({name}) the page answers {answered(signed.status)}"))
         return _ended(found, "The site refused the user ID or password")
-    found.steps.append((PASS, f"With it ({name}) the page answers {signed.status}"))
+    found.steps.append((PASS, f"With it ({name}) the page answers {answered(signed.status)}"))
     if signed.status >= 400:
-        return _ended(found, f"Signing in may have worked, but the page answers {signed.status}")
+        return _ended(found, f"Signing in may have worked, but the page answers {answered(signed.status)}")
     if signed.status >= 300 and plain.status != 401:
         place = signed.header("location")[:200]
         return _ended(found, f"The page redirects to {place or 'another page'}; the password was not tested there")
@@ -100,8 +101,7 @@ def _judge(found: SignInTest, signed: Fetched, point: PointSettings, plain: Fetc
 
 
 def _words(answer: Fetched) -> str:
-    reason = REASONS.get(answer.reason)
-    return (reason.label if reason else answer.reason) + (f" ({answer.detail})" if answer.detail else "")
+    return reason_of(answer.reason).label + (f" ({answer.detail})" if answer.detail else "")
 
 
 def _ended(found: SignInTest, verdict: str) -> SignInTest:

@@ -16,8 +16,9 @@ from ..errors import TimeUsedUp, TooManyAtOnce
 from ..policy.frontier import MAX_HOPS
 from ..policy.identity import own_form, wire_url
 from ..policy.judge import Judged, first_blocking
+from ..reasons import reason_of
 from ..rules_in_time import Deadline, RulesInTime
-from ..values import REASONS, Fetched, PointSettings, Request, Snapshot
+from ..values import Fetched, PointSettings, Request, Snapshot
 from .line import Line, looking
 
 SECONDS = 10.0
@@ -58,6 +59,12 @@ class Visit:
     robots_rule: str = ""
     robots: tuple[bool, str] | None = None  # of the address asked for: whether robots.txt allows it, and its rule
 
+    @property
+    def advice(self) -> str:
+        """What to do, where it was stopped."""
+        last = self.hops[-1] if self.hops and not self.good else None
+        return reason_of(last.reason, last.status).advice if last else ""
+
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
 
@@ -88,7 +95,7 @@ class Visitor:
                 return found
             if answer.kind != REDIRECT:
                 found.hops[-1].reason = answer.reason
-                found.verdict = _sentence(answer.reason, answer.detail)
+                found.verdict = _sentence(answer.reason, answer.detail, fetched.status)
                 return found
             judged = self._next(judged, fetched, found)
             if found.verdict:
@@ -212,10 +219,9 @@ def looks_like_sign_in(body: bytes) -> bool:
 
 
 def _label(refusal: Refusal | None) -> str:
-    return REASONS[refusal.reason].label if refusal and refusal.reason in REASONS else "no active crawl point"
+    return reason_of(refusal.reason).label if refusal else "no active crawl point"
 
 
-def _sentence(code: str, detail: str) -> str:
-    reason = REASONS.get(code)
-    text = reason.because if reason else f"it {code}"
-    return text[0].upper() + text[1:] + (f": {detail}" if detail else "")
+def _sentence(code: str, detail: str, status: int = 0) -> str:
+    text = reason_of(code, status).because
+    return text[0].upper() + text[1:] + (f": {detail}" if detail and detail != str(status) else "")

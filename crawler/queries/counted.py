@@ -21,7 +21,7 @@ from .sites import fresh_by_document, live_excursions
 SORTED_UP_TO = 20_000  # more rows are not sorted for a page: the reader is told to choose fewer
 _FEW = 500
 # Filters that are narrower than any counter.
-_UNKNOWN = ("text", "fresh", "here", "ids", "point", "rule", "site", "kind")
+_UNKNOWN = ("text", "fresh", "here", "ids", "point", "rule", "site", "kind", "answered")
 
 
 @dataclass(frozen=True, slots=True)

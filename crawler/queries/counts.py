@@ -16,7 +16,8 @@ from clearinghouse.databases import WEBCRAWL
 from clearinghouse.digests import digest_of
 
 from ..models import Excursion, Run, State
-from ..values import FAILED, LEFT_BEHIND, SKIPPED
+from ..reasons import by_status
+from ..values import FAILED, LEFT_BEHIND, SKIPPED, Reason
 from .results import COUNTERS, by_outcome
 
 Docs = set[int] | None  # the documents a person may see; None: all
@@ -67,6 +68,10 @@ class Tallies:
     statuses: Counter[int] = field(default_factory=Counter)  # by class: 2, 3, 4, 5
     types: Counter[int] = field(default_factory=Counter)
     codes: Counter[int] = field(default_factory=Counter)  # the exact statuses
+
+    def in_words(self, outcome: str) -> list[tuple[Reason, int]]:
+        """What led to this outcome, most frequent first, failures divided by the status they were answered."""
+        return by_status(by_outcome(self.reasons, outcome), self.codes)
 
     @property
     def skipped(self) -> dict[str, int]:

@@ -15,7 +15,8 @@ from clearinghouse.digests import digest_of
 from clearinghouse.kept import Kept
 
 from ..models import ErrorGroup, ErrorMark, Excursion, LedgerEntry, Run
-from ..values import FAILED, REASONS
+from ..reasons import HTTP, reason_of
+from ..values import FAILED
 from .changes import KEPT
 from .counts import Docs, excursions_of
 from .ledger import Filter
@@ -67,7 +68,16 @@ class Group:
 
     @property
     def label(self) -> str:
-        return REASONS[self.reason].label if self.reason in REASONS else self.reason
+        return ", ".join(reason_of(self.reason, status).label for status in self._answers())
+
+    @property
+    def advice(self) -> str:
+        """Of the first status: addresses of one group have one trouble, as a rule."""
+        return reason_of(self.reason, self._answers()[0]).advice
+
+    def _answers(self) -> list[int]:
+        """The statuses that tell this reason; else none, once."""
+        return sorted(self.statuses) if self.reason in HTTP and self.statuses else [0]
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,12 +4,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
-from django.db.models import Exists, OuterRef, QuerySet, Value
+from django.db.models import Exists, OuterRef, Q, QuerySet, Value
 from django.db.models.functions import Left, StrIndex, Substr
 
 from clearinghouse.columns import Exact
 
 from ..models import Excursion, LedgerEntry, Message, MessageState, PageVersion, Run
+from ..reasons import HTTP, reason_of
 from ..values import CRAWLED, OUTCOMES, QUEUED, REASONS, UNCHANGED
 from .counts import Docs, excursions_of
 
@@ -42,6 +43,7 @@ class Filter:
     depth: int | None = None
     kind: int | None = None  # the type of the page that is stored
     status: int | None = None  # the class (2 for 200–299), or the exact one
+    answered: tuple[int, ...] = ()  # of what failed by its status: only these
     taken: bool = False  # only addresses that were once in the queue
     site: str = ""  # the beginning of the address, letter for letter: a site or a folder
     here: bool = False  # and not in a folder below
@@ -92,8 +94,11 @@ class Row:
 
     @property
     def label(self) -> str:
-        reason = REASONS.get(self.reason)
-        return reason.label if reason else self.reason
+        return reason_of(self.reason, self.status).label
+
+    @property
+    def advice(self) -> str:
+        return reason_of(self.reason, self.status).advice
 
 
 class Rows:
@@ -178,7 +183,7 @@ def found_urls(rows: Iterable[Row]) -> dict[tuple[int, bytes], str]:
 def _decided(excursions: Any, asked: Filter) -> QuerySet[LedgerEntry]:
     rows = LedgerEntry.objects.filter(excursion__in=excursions, outcome__in=_possible_outcomes(asked))
     if asked.reasons:
-        rows = rows.filter(reason__in=asked.reasons)
+        rows = rows.filter(_met(asked))
     elif asked.status is not None:
         rows = rows.filter(reason__in=_ANSWERED_REASONS)
     elif asked.taken:
@@ -203,6 +208,11 @@ def _decided(excursions: Any, asked: Filter) -> QuerySet[LedgerEntry]:
     if column is None:
         return rows.order_by("excursion_id", "outcome", "reason", "id")
     return rows.order_by(("-" if asked.sort.startswith("-") else "") + column, "id")
+
+
+def _met(asked: Filter) -> Q:
+    met = Q(reason__in=asked.reasons)
+    return met & (~Q(reason__in=HTTP) | Q(status__in=asked.answered)) if asked.answered else met
 
 
 def statuses_of(asked: int) -> tuple[int, int]:

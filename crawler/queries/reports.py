@@ -106,6 +106,7 @@ def error_groups(docs: Docs, since: datetime, text: str = "", reason: str = "") 
     return rows.values("key", "reason", "site", "pattern").annotate(
         n=Sum("count"), first=Min("ended_at"), last=Max("ended_at"), docs=Count("doc_id", distinct=True),
         runs=Count("run_id", distinct=True), last_run=Max("run_id"), example=Max("example"),
+        least=Min("status"), most=Max("status"),
     )  # fmt: skip
 
 

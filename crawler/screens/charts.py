@@ -44,10 +44,10 @@ class LiveChart:
 
 
 STATUS_WORDS = {
-    2: ("2xx answered", "k-done"),
-    3: ("3xx redirected or unchanged", "k-off"),
-    4: ("4xx refused or not found", "k-err"),
-    5: ("5xx site error", "k-err"),
+    2: ("answered (200 to 299)", "k-done"),
+    3: ("redirected or unchanged (300 to 399)", "k-off"),
+    4: ("not found or refused (400 to 499)", "k-err"),
+    5: ("fault of the site (500 to 599)", "k-err"),
 }
 
 

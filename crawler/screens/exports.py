@@ -21,7 +21,7 @@ from .scope import run_or_404
 
 _AT_ONCE = 500
 URLS_HEAD = ("address", "decision", "reason", "detail", "status", "depth", "document_id", "document", "found_on",
-             "redirects_to", "size", "milliseconds", "decided_at")  # fmt: skip
+             "redirects_to", "size", "milliseconds", "decided_at", "reason_in_words")  # fmt: skip
 PAGES_HEAD = ("address", "title", "type", "size", "depth", "status", "changed", "document_id", "document", "found_on",
               "fetched_at")  # fmt: skip
 
@@ -39,7 +39,7 @@ def _urls(run: Run, docs: Docs, asked: Filter) -> HttpResponseBase:
     titles = _titles(run, docs)
     lines = (
         (row.url, row.outcome, row.reason, row.detail, row.status or "", row.depth, row.doc_id,
-         titles.get(row.doc_id, ""), found_on, row.redirect_url, row.size, row.milliseconds, _time(row.at))
+         titles.get(row.doc_id, ""), found_on, row.redirect_url, row.size, row.milliseconds, _time(row.at), row.label)
         for row, found_on in _with_found_on(run, docs, asked)
     )  # fmt: skip
     return csv_answer(f"run-{run.pk}-urls.csv", URLS_HEAD, lines)

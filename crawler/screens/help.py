@@ -4,6 +4,8 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
+from ..reasons import every_reason
+
 _MAIN = {
     "in-tray": ("In Tray", "What needs you, what goes on, and what you were told."),
     "documents": ("Documents", "What a document is, how to find yours, and what its state words mean."),
@@ -72,4 +74,4 @@ def topic(request: HttpRequest, topic: str) -> HttpResponse:
         raise Http404("No such help page")
     beside = next(part for part in (_MAIN, _RUNS, _REPORTS) if topic in part)
     others = [(name, title) for name, (title, _) in beside.items() if name != topic]
-    return render(request, f"help/{topic}.html", {"title": TOPICS[topic][0], "others": others})
+    return render(request, f"help/{topic}.html", {"title": TOPICS[topic][0], "others": others, "reasons": every_reason})

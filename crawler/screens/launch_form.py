@@ -39,7 +39,9 @@ _DAY_MINUTES = 24 * 60
 
 
 class LaunchForm(WhenForm):
-    what = forms.ChoiceField(label="What", choices=_WHAT, initial=ALL)
+    what = forms.ChoiceField(
+        label="What", choices=_WHAT, initial=ALL, error_messages={"required": "Choose which documents to crawl"}
+    )
     only = forms.ChoiceField(label="How", choices=_HOW, initial="", required=False)
     speed = forms.ChoiceField(label="Speed", choices=[(name, _SPEED_HINTS[name]) for name in SPEEDS])
     minutes = forms.IntegerField(

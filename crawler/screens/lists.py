@@ -1,5 +1,6 @@
 """What the lists of addresses of a run share: the filter in the address, the page of rows, chips and choices."""
 
+import re
 from typing import Any
 
 from django.core.paginator import Page, Paginator
@@ -9,10 +10,13 @@ from ..models import Run
 from ..queries import counted
 from ..queries.counts import Docs, Tallies, Totals, excursions_of, tallies, totals
 from ..queries.ledger import CHANGED, NEW, Filter, Row, outcomes, with_documents, with_parents
-from ..values import REASONS
+from ..reasons import HTTP
+from ..values import REASONS, Reason
 from .run import COUNTED_DOCUMENTS
 from .scope import number_in, page_size
 from .shown import shown
+
+_STATUS = re.compile(r"[0-9]{3}")
 
 
 def asked_of(request: HttpRequest) -> Filter:
@@ -25,6 +29,7 @@ def asked_of(request: HttpRequest) -> Filter:
         depth=number_in(request, "depth"),
         kind=number_in(request, "type"),
         status=number_in(request, "status"),
+        answered=tuple(sorted({int(one) for one in request.GET.getlist("answered") if _STATUS.fullmatch(one)})),
         taken=request.GET.get("taken") == "1",
         here=request.GET.get("here") == "1",
         site=request.GET.get("site", "")[:2048],
@@ -51,18 +56,38 @@ def page_of(request: HttpRequest, found: Any) -> tuple[Page[Row], list[Row]]:
     return page, rows
 
 
-def chips_of(request: HttpRequest, asked: Filter, counts: dict[str, int]) -> list[dict[str, Any]]:
+def chips_of(request: HttpRequest, asked: Filter, counts: list[tuple[Reason, int]]) -> list[dict[str, Any]]:
     """A chip for each reason; pressing it adds the reason to the filter, or takes it away. Its number counts all
     addresses with that reason (of the document asked for): other filters are left behind."""
+    mine = {reason for reason, _ in counts}
+    chosen = {reason for reason in mine if _takes(asked, reason)}
     chips = []
-    for code, count in counts.items():
-        chosen = code in asked.reasons
+    for reason, count in counts:
         query = request.GET.copy()
         for name in set(query) - {"doc", "sort"}:
             query.pop(name)
-        query.setlist("reason", [r for r in asked.reasons if r != code] if chosen else [*asked.reasons, code])
-        chips.append({"label": REASONS[code].label, "count": count, "chosen": chosen, "query": query.urlencode()})
+        for name, values in _choosing(chosen ^ {reason}, mine, asked).items():
+            query.setlist(name, values)
+        chip = {"label": reason.label, "count": count, "chosen": reason in chosen}
+        chips.append(chip | {"query": query.urlencode()})
     return chips
+
+
+def _takes(asked: Filter, reason: Reason) -> bool:
+    exact = not asked.answered or not reason.status or reason.status in asked.answered
+    return reason.code in asked.reasons and exact
+
+
+def _choosing(then: set[Reason], mine: set[Reason], asked: Filter) -> dict[str, list[str]]:
+    """The filter by these reasons of one row of chips, and by what is chosen in the other; statuses are named only
+    where not all of a reason are meant."""
+    codes = {reason.code for reason in then}
+    others = [code for code in asked.reasons if code not in {reason.code for reason in mine}]
+    partly = any(reason.status and reason.code in codes for reason in mine - then)
+    statuses = sorted({reason.status for reason in then if reason.status}) if partly else []
+    if set(HTTP) & set(others):
+        statuses = list(asked.answered)
+    return {"reason": [*others, *sorted(codes)], "answered": [str(status) for status in statuses]}
 
 
 def choices_of(run: Run, docs: Docs, context: dict[str, Any], doc_id: int | None) -> dict[str, Any]:

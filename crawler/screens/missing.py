@@ -22,6 +22,7 @@ from ..intake import snapshot_of
 from ..models import OPEN_STATES, Propagation
 from ..queries.ledger import row_of
 from ..queries.whereabouts import Crawl, OnTarget, Whereabouts, alike, documents_around, whereabouts
+from ..reasons import reason_of
 from ..values import CRAWLED, UNCHANGED, Snapshot
 from .propagation_board import NAMES
 from .scope import visible_docs
@@ -96,7 +97,8 @@ def _settings(request: HttpRequest, document: Document, snapshot: Snapshot, url:
     if answer["verdict"] == NO:
         stop = next((line["detail"] for line in answer["trace"] if line["result"] == "stop"), "")
         because = said.removeprefix("No, ") + (f" ({stop})" if answer["reason"] == "excluded" and stop else "")
-        return Step(STOP, f"With the settings of today it is not crawled, {because}.", label, test)
+        advice = reason_of(answer["reason"]).advice
+        return Step(STOP, f"With the settings of today it is not crawled, {because}. {advice}", label, test)
     if answer["verdict"] == DEPENDS and answer["depth"]:
         said = "It is crawled only if a crawled page links to it."
     return Step(OK, f"Crawl points and exclude URLs let it in. {said.rstrip('.')}.", label, test)
@@ -116,7 +118,9 @@ def _crawled(request: HttpRequest, document: Document, crawl: Crawl | None) -> l
         return [Step(STOP, text, f"Open run {run}", href)]
     page = reverse("run-page", args=[run, crawl.entry.pk])
     kind = OK if crawl.entry.outcome in (CRAWLED, UNCHANGED) else STOP
-    steps = [Step(kind, f"Run {run}: {decision_on(row_of(crawl.entry))}.{going}", "See the decision", page)]
+    row = row_of(crawl.entry)
+    text = f"Run {run}: {decision_on(row)}. {row.advice}".rstrip()
+    steps = [Step(kind, f"{text}{going}", "See the decision", page)]
     if "noindex" in crawl.flags:
         steps.append(Step(INFO, "The page itself asks search engines not to show it (noindex).", "", ""))
     return steps

@@ -23,7 +23,8 @@ from ..models import Preview
 from ..preview import rows
 from ..preview.drafts import with_excludes
 from ..preview.dry_run import FOLDERS, PAGES, SECONDS, folder_of
-from ..values import REASONS, PointSettings, Snapshot
+from ..reasons import HTTP, by_status, reason_of
+from ..values import PointSettings, Snapshot
 
 _TOO_MANY = 429
 SENTENCES = {
@@ -135,13 +136,14 @@ def _context(request: HttpRequest, document: Document, row: Preview) -> dict[str
     snapshot = Snapshot.from_json(row.snapshot)
     may_edit = may(request.user, Action.EDIT, document)
     known = set(patterns_of(document))
+    answered = Counter(page["status"] for page in pages if page["reason"] in HTTP)
     return {
         "document": document,
         "row": row,
         "mark": mark_of(row),
         "result": result,
-        "pages": [page | {"words": _words(page["reason"])} for page in pages],
-        "reasons": [(_words(code), count) for code, count in result.get("reasons", [])],
+        "pages": [page | {"words": reason_of(page["reason"], page["status"]).label} for page in pages],
+        "reasons": [(reason.label, count) for reason, count in by_status(dict(result.get("reasons", [])), answered)],
         "redirects": [page for page in pages if page["leads_to"]],
         "sign_ins": [page for page in pages if page["sign_in"]],
         "tree": tree_of(pages, result.get("waiting_folders", []), snapshot.points),
@@ -155,10 +157,6 @@ def _context(request: HttpRequest, document: Document, row: Preview) -> dict[str
         "entries": sorted(row.entries.items()),
         "live": row.finished_at is None and not (row.stop and row.started_at is None),
     }
-
-
-def _words(code: str) -> str:
-    return REASONS[code].label if code in REASONS else code
 
 
 def tree_of(

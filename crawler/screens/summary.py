@@ -8,7 +8,7 @@ from django.core.cache import cache
 from django.urls import reverse
 
 from clearinghouse.access.policies import Action, doc_ids_for, may
-from clearinghouse.access.templatetags.pieces import duration
+from clearinghouse.access.templatetags.pieces import duration, plural
 
 from ..control import PAUSE
 from ..models import OPEN_STATES, Excursion, Run, State
@@ -19,7 +19,7 @@ from ..queries.nearly import Nearly, nearly_full
 from ..queries.pace import pace_of
 from ..queries.runs import documents_before
 from ..queries.standing import Standing, limits_met, slow_word, slow_words, standing_of
-from ..values import REASONS
+from ..values import FAILED, SKIPPED, Reason
 from . import charts
 from .verdict import PENDING, state_code, state_word, verdict
 from .why import site_of
@@ -114,31 +114,27 @@ def _remarks(sums: Totals, divided: Tallies, per_minute: int) -> dict[str, str]:
     waiting = ""
     if sums.queued and per_minute:
         waiting = f"{max(round(sums.queued / per_minute), 1):,} min at this pace"
+    in_documents = f", in {plural(sums.trouble, 'document')}" if sums.trouble else ""
     return {
         "pages": f"{sums.crawled:,} new or changed" if sums.pages else "",
         "waiting": waiting,
-        "skipped": _most(divided.skipped),
-        "failed": _most(divided.failed) + (f", in {_documents(sums.trouble)}" if sums.trouble else ""),
+        "skipped": _most(divided.in_words(SKIPPED)),
+        "failed": _most(divided.in_words(FAILED)) + in_documents,
     }
 
 
-def _documents(count: int) -> str:
-    return "1 document" if count == 1 else f"{count:,} documents"
-
-
-def _most(reasons: dict[str, int]) -> str:
+def _most(reasons: list[tuple[Reason, int]]) -> str:
     """The most frequent reason: "986 outside the root string"."""
     if not reasons:
         return ""
-    code, count = next(iter(reasons.items()))
-    label = REASONS[code].label
-    return f"all {label}" if len(reasons) == 1 and count > 1 else f"{count:,} {label}"
+    reason, count = reasons[0]
+    return f"all {reason.label}" if len(reasons) == 1 and count > 1 else f"{count:,} {reason.label}"
 
 
 def _why_not(divided: Tallies) -> list[dict[str, Any]]:
-    both = {**divided.skipped, **divided.failed}
-    most = sorted(both.items(), key=lambda item: -item[1])[:_TOP]
-    return [{"reason": REASONS[code], "count": count} for code, count in most]
+    both = [*divided.in_words(SKIPPED), *divided.in_words(FAILED)]
+    most = sorted(both, key=lambda item: -item[1])[:_TOP]
+    return [{"reason": reason, "count": count} for reason, count in most]
 
 
 def document_word(run: Run, one: Excursion, before: int = 0) -> str:

@@ -11,7 +11,7 @@ from ..queries.changes import changes_of, excursion_before
 from ..queries.counts import Docs, excursions_of
 from ..queries.ledger import Row, by_key
 from ..queries.pages import fresh_by_document, titles_of
-from ..values import FAILED, REASONS, REDIRECTED, SKIPPED
+from ..values import FAILED, REDIRECTED, SKIPPED
 from .scope import number_in, page_size
 
 KINDS = {"new": "Added", "changed": "Changed", "gone": "Removed", "moved": "Moved", "unchanged": "Unchanged"}
@@ -84,8 +84,6 @@ def why_gone(now: Row | None) -> str:
         return "no longer linked"
     if now.outcome == REDIRECTED:
         return f"now redirects to {now.redirect_url}"
-    if now.outcome == FAILED:
-        return f"now {now.status}" if now.status else f"now {REASONS[now.reason].label}"
-    if now.outcome == SKIPPED:
-        return f"now {REASONS[now.reason].label}"
+    if now.outcome in (FAILED, SKIPPED):
+        return f"now {now.label}"
     return "stored under another address"

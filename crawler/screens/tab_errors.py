@@ -28,7 +28,7 @@ def errors(request: HttpRequest, run: Run, docs: Docs, context: dict[str, Any]) 
     failures = failures_of(run, docs, asked) if wanted or not listing else Failures([], [])
     group = next((one for one in failures.groups if one.key == wanted), None)
     page, rows = _rows(request, run, docs, asked, group) if listing else (None, [])
-    chips = chips_of(request, asked, tallies_for(run, docs, asked, context).failed)
+    chips = chips_of(request, asked, tallies_for(run, docs, asked, context).in_words(FAILED))
     return (
         {
             "page": page,

@@ -17,6 +17,7 @@ from ..queries.counts import Docs, Tallies
 from ..queries.ledger import CHANGED, NEW, PAGE_OUTCOMES, Chosen, Filter, Row
 from ..queries.pages import titles_of
 from ..queries.sites import new_pages
+from ..values import FAILED, SKIPPED
 from . import charts
 from .lists import asked_of, chips_of, choices_of, listed, page_of, tallies_for, totals_for
 from .why import why_of
@@ -131,7 +132,7 @@ def urls(request: HttpRequest, run: Run, docs: Docs, context: dict[str, Any]) ->
 
 def _chip_rows(request: HttpRequest, asked: Filter, divided: Tallies) -> list[tuple[str, str, list[dict[str, Any]]]]:
     rows = [
-        ("skip-h", "Skipped because", chips_of(request, asked, divided.skipped)),
-        ("fail-h", "Failed because", chips_of(request, asked, divided.failed)),
+        ("skip-h", "Skipped because", chips_of(request, asked, divided.in_words(SKIPPED))),
+        ("fail-h", "Failed because", chips_of(request, asked, divided.in_words(FAILED))),
     ]
     return [row for row in rows if row[2]]

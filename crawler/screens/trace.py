@@ -6,7 +6,8 @@ from crawlpoints.checks import comparable_root
 
 from ..policy.judge import Rules, TraceLine
 from ..queries.ledger import Row
-from ..values import FAILED, QUEUED, REASONS, REDIRECTED, SKIPPED, Snapshot
+from ..reasons import reason_of
+from ..values import FAILED, QUEUED, REDIRECTED, SKIPPED, Snapshot
 
 PASS, STOP, IDLE = "pass", "stop", "idle"
 _EARLY = ("address", "scheme", "port")
@@ -89,9 +90,7 @@ def _not_excluded(count: int) -> str:
 
 
 def _stop(row: Row, line: TraceLine) -> Step:
-    reason = REASONS.get(row.reason)
-    sentence = reason.sentence if reason else line.check
-    text = f"{sentence[0].upper()}{sentence[1:]}" + (f": {line.detail}" if line.detail else "")
+    text = _reason(row) + (f": {line.detail}" if line.detail else "")
     if line.check != "root" or not line.detail:
         return Step(STOP, text)
     compared = compare(line.detail, row.url)
@@ -99,6 +98,11 @@ def _stop(row: Row, line: TraceLine) -> Step:
         return Step(STOP, text)
     where = f"Does not begin with a root string: character {compared.position} is "
     return Step(STOP, where, compared)
+
+
+def _reason(row: Row) -> str:
+    sentence = reason_of(row.reason, row.status).sentence
+    return sentence[0].upper() + sentence[1:]
 
 
 def compare(root: str, address: str) -> Compared | None:
@@ -122,9 +126,8 @@ def _ending(row: Row, idle: list[str]) -> tuple[list[Step], list[str]]:
     if row.outcome == QUEUED:
         return [Step(IDLE, "Waits in the queue")], idle
     if row.outcome in (SKIPPED, FAILED):
-        reason = REASONS.get(row.reason)
-        sentence = reason.sentence if reason else row.reason
-        text = sentence[0].upper() + sentence[1:] + (f": {row.detail}" if row.detail else "")
+        told = row.detail if row.detail != str(row.status) else ""
+        text = _reason(row) + (f": {told}" if told else "")
         check = _CHECK_OF.get(row.reason)
         return [Step(STOP, text)], idle[idle.index(check) + 1 :] if check in idle else []
     answer = f" with status {row.status}" if row.status else ""

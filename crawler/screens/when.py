@@ -33,7 +33,7 @@ class WhenForm(forms.Form):
         min_value=1,
         max_value=31,
         help_text="31 means the last day of every month.",
-        error_messages={"invalid": "Enter a day from 1 to 31"},
+        error_messages=dict.fromkeys(("invalid", "min_value", "max_value"), "Enter a day from 1 to 31"),
     )
 
     def clean(self) -> dict[str, Any]:

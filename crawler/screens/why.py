@@ -15,7 +15,8 @@ from ..models import Excursion, Run
 from ..queries.counts import Docs
 from ..queries.ledger import Filter, Row, rows_of
 from ..queries.pages import path_to
-from ..values import FAILED, QUEUED, REASONS, REDIRECTED, SKIPPED, Snapshot
+from ..reasons import reason_of
+from ..values import FAILED, QUEUED, REDIRECTED, SKIPPED, Snapshot
 from .trace import Step, steps_of
 
 
@@ -91,8 +92,7 @@ def sentence_of(row: Row) -> str:
 
 
 def _not_crawled(row: Row) -> str:
-    reason = REASONS.get(row.reason)
-    return f"Not crawled, because {reason.because if reason else f'it {row.reason}'}"
+    return f"Not crawled, because {reason_of(row.reason, row.status).because}"
 
 
 def trace_of(row: Row) -> list[Step]:

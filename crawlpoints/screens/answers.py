@@ -7,7 +7,7 @@ from typing import Any
 from clearinghouse.digests import digest_of
 from crawler.explain import IGNORED, sentence_of
 from crawler.models import LedgerEntry
-from crawler.values import REASONS
+from crawler.reasons import reason_of
 
 from ..checks import comparable_root
 
@@ -79,16 +79,16 @@ def answer_of(
     found: Mapping[str, Any], line: str, doc_id: int | None = None, names: Names = NAMELESS
 ) -> dict[str, Any]:
     """For the templates."""
-    reason = REASONS.get(found["reason"])
+    reason = reason_of(found["reason"])
     if not line:
-        empty = dict.fromkeys(("line", "url", "text", "verdict", "reason", "code"), "")
+        empty = dict.fromkeys(("line", "url", "text", "verdict", "reason", "code", "advice"), "")
         return empty | {"sentence": "Enter an address to test", "kind": "info", "trace": [], "note": None}
     sentence = sentence_of(found)
     hardly = found["verdict"] == "depends" and not found["depth"]  # only where the start page redirects to it
     kind = "bad" if found["verdict"] == "no" else "info" if hardly else "ok"
     return {
         "sentence": sentence, "kind": kind, "line": line, "url": found["url"], "verdict": found["verdict"],
-        "reason": reason.label if reason else "", "code": found["reason"],
+        "reason": reason.label, "code": found["reason"], "advice": reason.advice,
         "trace": (trace := _steps(found, line, names)),
         "text": "\n".join([f"{found['url']}: {sentence}.", *(_plain(step) for step in trace)]),
         "note": _known(doc_id, found["url"]) if doc_id else None,
@@ -144,8 +144,8 @@ def _known(doc_id: int, url: str) -> dict[str, Any] | None:
     if row.found_on:
         rows = LedgerEntry.objects.filter(excursion=row.excursion_id, url_key=row.found_on)
         parent = rows.values_list("url", flat=True).first()
-    reason = REASONS.get(row.reason)
+    reason = reason_of(row.reason, row.status)
     return {
         "run": row.excursion.run_id, "outcome": row.outcome, "depth": row.depth, "found_on": parent,
-        "reason": reason.label if reason else "",
+        "reason": reason.label, "advice": reason.advice,
     }  # fmt: skip

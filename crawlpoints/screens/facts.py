@@ -16,7 +16,7 @@ from clearinghouse.addresses.parse import parse
 from clearinghouse.digests import digest_of
 from crawler.models import Excursion, LedgerEntry
 from crawler.queries.latest import whole_crawls
-from crawler.values import REASONS
+from crawler.reasons import reason_of
 
 from ..models import CrawlPoint, CrawlPointLink
 
@@ -124,8 +124,8 @@ def say_why(rows: Iterable[Any]) -> None:
         return
     excursions = {row.crawls.last["id"] for row in failing}
     entries = LedgerEntry.objects.filter(excursion__in=excursions, url_key__in=set(keys.values())).order_by()
-    met = entries.values_list("excursion_id", "url_key", "reason")
-    found = {(excursion, bytes(key)): REASONS[reason].label for excursion, key, reason in met if reason in REASONS}
+    met = entries.exclude(reason="").values_list("excursion_id", "url_key", "reason", "status")
+    found = {(excursion, bytes(key)): reason_of(reason, status).label for excursion, key, reason, status in met}
     for row in failing:
         row.why = found.get((row.crawls.last["id"], keys.get(row.id, b"")), "")
 

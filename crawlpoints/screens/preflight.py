@@ -16,7 +16,7 @@ from clearinghouse.library.models import Document
 from clearinghouse.records import StaleRecord
 from crawler.intake import settings_of, snapshot_of
 from crawler.preview.visit import Visit, visit
-from crawler.values import REASONS
+from crawler.reasons import reason_of
 
 from .. import services
 from ..cautions import Caution, to_https
@@ -70,12 +70,10 @@ def cautions_of(point: CrawlPoint, seen: Visit) -> list[Caution]:
         text = f"robots.txt of {parts.netloc} forbids {parts.path}. Its rule: {seen.robots_rule}"
         return [Caution("robots", text, "Open robots.txt", link=f"{parts.scheme}://{parts.netloc}/robots.txt")]
     if last.reason == "address_refused":
-        text = f"{seen.verdict}. The operator can allow its network with CLEARINGHOUSE_ALLOWED_NETWORKS"
-        return [Caution("network", text)]
+        return [Caution("network", f"{seen.verdict}. Ask an administrator to allow its network")]
     if last.reason and last.reason not in _UNDECIDED:
-        reason = REASONS.get(last.reason)
-        status = f" ({last.status})" if last.status else ""
-        return [Caution("start", f"The start page cannot be stored now: {reason.label if reason else ''}{status}")]
+        label = reason_of(last.reason, last.status).label
+        return [Caution("start", f"The start page cannot be stored now: {label}. {seen.advice}".rstrip(". "))]
     if seen.sign_in_page and not point.auth_type:
         return [Caution("sign_in", "The start page looks like a sign-in page. Set Authentication with Update")]
     return []

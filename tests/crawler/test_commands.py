@@ -72,7 +72,7 @@ def test_a_crawl_that_stored_nothing_says_for_which_reasons(capsys: pytest.Captu
     with serve({"/": Page(status=404)}) as site:
         call_command("crawl", "--doc", str(make_document({"url": site.url("/")}).pk))
     said = capsys.readouterr().out.splitlines()
-    assert said[1:] == ["Nothing was stored: 1 × refused (4xx). Check by check: manage.py explain DOC URL"]
+    assert said[1:] == ["Nothing was stored: 1 × not found (404). Check by check: manage.py explain DOC URL"]
 
 
 def test_an_order_that_takes_no_speed_refuses_one() -> None:

@@ -7,6 +7,7 @@ from django.core.management.base import CommandParser
 from clearinghouse.commands import WRONG_USE, Command, Stop, counted, whole
 from crawler.models import Excursion
 from crawler.queries.links import broken_result, newest_finished
+from crawler.reasons import reason_of
 
 
 class Command(Command):
@@ -37,7 +38,7 @@ class Command(Command):
         if document["links"]:
             self.say(f"{document['title']} (document {document['doc_id']}, run {document['run']})")
         for link in document["links"]:
-            self.say(f"  {link['url']}  {link['reason']} {link['status'] or link['detail']}".rstrip())
+            self.say(f"  {link['url']}  {reason_of(link['reason'], link['status']).label}")
             for page in link["found_on"]:
                 via = f", via {page['via']}" if "via" in page else ""
                 self.say(f"    on {page['url']}: {', '.join(page['anchors']) or '(no text)'}{via}")

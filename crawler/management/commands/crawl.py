@@ -23,9 +23,10 @@ from crawler.errors import AllBusy, NothingToCrawl
 from crawler.initializer import initialize
 from crawler.instance import Crawl
 from crawler.models import OPEN_STATES, Excursion, Instance, Run, State
+from crawler.queries.counts import tallies
 from crawler.queries.results import run_result
+from crawler.reasons import by_status
 from crawler.speeds import SPEEDS
-from crawler.values import REASONS
 
 MOST_INSTANCES = 64  # more than any machine needs; a slip must not start thousands of processes
 GOOD_ENDS = {State.FINISHED, State.FINISHED_AT_LIMIT}
@@ -184,8 +185,8 @@ class Command(Command):
             f"{failed} failed, {result['queued']} still queued; {result['bytes']:,} bytes in {result['seconds']} s"
         )
         if skipped + failed and not result["crawled"] + result["unchanged"] + result["queued"]:
-            why = (result["skipped"] | result["failed"]).items()
-            told = ", ".join(f"{count:,} × {REASONS[name].label if name in REASONS else name}" for name, count in why)
+            why = by_status(result["skipped"] | result["failed"], tallies(run).codes)
+            told = ", ".join(f"{count:,} × {reason.label}" for reason, count in why)
             self.say(f"Nothing was stored: {told}. Check by check: manage.py explain DOC URL")
 
 

@@ -10,6 +10,7 @@ from clearinghouse.access.templatetags.pieces import plural
 from ...models import LedgerEntry
 from ...queries.links import DEAD, broken_links, newest_finished, parents
 from ...queries.reports import dead_links
+from ...reasons import reason_of
 from ...values import REASONS
 from ..scope import number_in
 from .frame import Asked, Cell, Column, Field, Report
@@ -44,14 +45,13 @@ def report(asked: Asked) -> Report:
 
 
 def _line(row: LedgerEntry, asked: Asked) -> list[Cell]:
-    reason = REASONS.get(row.reason)
+    reason = reason_of(row.reason, row.status)
     query = asked.request.GET.copy()
     query["show"] = str(row.pk)
-    why = f"{reason.label if reason else row.reason}{f' {row.status}' if row.status else ''}"
     return [
         Cell(row.url, url=True),
         Cell(row.excursion.title, reverse("run", args=[row.excursion.run_id]), sub=f"run {row.excursion.run_id}"),
-        Cell(why, reverse("run-page", args=[row.excursion.run_id, row.pk])),
+        Cell(reason.label, reverse("run-page", args=[row.excursion.run_id, row.pk]), sub=reason.advice),
         Cell(row.backlinks, f"?{query.urlencode()}#referrers"),
         Cell(row.depth),
     ]
@@ -68,7 +68,8 @@ def referrers(asked: Asked, rows: Any) -> dict[str, Any] | None:
     return {"entry": entry, "pages": found[:MOST_SHOWN], "more": max(len(found) - MOST_SHOWN, 0)}
 
 
-CSV_HEAD = ("document", "run", "dead_address", "reason", "status", "linked_from", "anchor_text", "through_redirect")
+CSV_HEAD = ("document", "run", "dead_address", "reason", "status", "linked_from", "anchor_text", "through_redirect",
+            "reason_in_words")  # fmt: skip
 
 
 def csv_lines(asked: Asked) -> Iterator[list[Any]]:
@@ -79,7 +80,8 @@ def csv_lines(asked: Asked) -> Iterator[list[Any]]:
             for one in broken_links(excursion):
                 entry = one.entry
                 known = [excursion.title, excursion.run_id, entry.url, entry.reason, entry.status or ""]
+                words = reason_of(entry.reason, entry.status).label
                 for parent in one.parents:
-                    yield [*known, parent.url, " | ".join(parent.anchors), parent.via]
+                    yield [*known, parent.url, " | ".join(parent.anchors), parent.via, words]
                 if not one.parents:
-                    yield [*known, "", "", ""]
+                    yield [*known, "", "", "", words]

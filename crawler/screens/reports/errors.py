@@ -11,7 +11,8 @@ from clearinghouse.access.templatetags.pieces import ago, plural, spark
 
 from ...models import ErrorGroup, ErrorMark
 from ...queries.reports import crawls_of_error, error_groups, error_trends, errors_by_week, errors_of_keys, marks
-from ...values import FAILED, REASONS
+from ...reasons import reason_of
+from ...values import FAILED, REASONS, Reason
 from .activity import day_bars, max_of
 from .frame import Asked, Cell, Chart, Column, Field, Report, ordered
 
@@ -29,7 +30,7 @@ COLUMNS = (
 )
 STATES = (("open", "New and known"), ("new", "New"), ("known", "Known"), ("solved", "Solved"), ("all", "All"))
 _KEYS: dict[str, Any] = {
-    "reason": lambda row: row["reason"],
+    "reason": lambda row: (_reason(row).label, row["reason"]),
     "place": lambda row: (row["site"], row["pattern"]),
     "state": lambda row: ("new", "known", "solved").index(row["state"]),
 } | {name: (lambda row, name=name: row[name]) for name in ("n", "runs", "docs", "first", "last")}
@@ -91,15 +92,13 @@ def _cells(rows: list[dict[str, Any]], asked: Asked) -> list[list[Cell]]:
 
 
 def _line(row: dict[str, Any], trend: list[int], days: str) -> list[Cell]:
-    reason = REASONS.get(row["reason"])
+    reason = _reason(row)
     here = "?" + urlencode({"group": row["name"], "days": days})
     place = row["site"].rstrip("/") + row["pattern"]
     query = urlencode({"reason": row["reason"], "q": row["site"]})
     errors = f"{reverse('run-tab', args=[row['last_run'], 'errors'])}?{query}"
     return [
-        Cell(
-            reason.label if reason else row["reason"], errors, sub=f"last in run {row['last_run']}", value=row["reason"]
-        ),
+        Cell(reason.label, errors, sub=f"{reason.advice} Last in run {row['last_run']}."),
         Cell(place, url=True, sub="" if place == row["example"] else f"like {row['example']}"),
         Cell(row["n"], here, bad=True),
         Cell(row["runs"], here),
@@ -109,6 +108,11 @@ def _line(row: dict[str, Any], trend: list[int], days: str) -> list[Cell]:
         Cell(spark(trend, "Errors"), value=" ".join(str(count) for count in trend)),
         Cell("", pill=(*_PILLS[row["state"]], row["state"].capitalize()), value=row["state"]),
     ]
+
+
+def _reason(row: dict[str, Any]) -> Reason:
+    """In words with its status, where all had the same."""
+    return reason_of(row["reason"], row["least"] if row["least"] == row["most"] else 0)
 
 
 def _of_one(asked: Asked, since: datetime, period: Field, key: bytes) -> Report:
@@ -123,8 +127,9 @@ def _of_one(asked: Asked, since: datetime, period: Field, key: bytes) -> Report:
 
 
 def _named(row: ErrorGroup) -> str:
-    reason = REASONS.get(row.reason)
-    return f"{reason.label if reason else row.reason} at {row.site.rstrip('/')}{row.pattern}, newest crawl first."
+    reason = reason_of(row.reason, row.status)
+    place = f"{row.site.rstrip('/')}{row.pattern}"
+    return f"{reason.label[0].upper()}{reason.label[1:]} at {place}, newest crawl first. {reason.advice}"
 
 
 def _crawl(row: ErrorGroup) -> list[Cell]:

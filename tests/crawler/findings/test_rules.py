@@ -46,10 +46,14 @@ def test_a_start_page_that_redirects_outside_offers_the_new_address() -> None:
 def test_a_start_page_that_failed_three_times_may_be_deactivated() -> None:
     once = said("start_failed", starts=start(outcome="failed", reason="http_4xx", status=404, failing_runs=1))
     assert once is not None
-    assert once.sentence == "The start page https://ex.gov/a/ answered 404 (not found)."
+    start_page, advice = "The start page https://ex.gov/a/", "Enter its new address in the crawl point, or"
+    assert once.sentence.startswith(f"{start_page} answered 404 (not found). {advice}")
+    silent = said("start_failed", starts=start(outcome="failed", reason="dns_failed"))
+    assert silent is not None
+    assert silent.sentence.startswith(f"{start_page} could not be crawled: the host name is unknown. Look for a slip")
     assert [fix.label for fix in once.fixes] == ["Update crawl point"]
     often = said("start_failed", starts=start(outcome="failed", reason="http_4xx", status=404, failing_runs=3))
-    assert often is not None and often.sentence.endswith("in 3 runs.")
+    assert often is not None and "(not found) in 3 runs. " in often.sentence
     assert often.fixes[1] == Fix("Deactivate", point_id=7, change={"active": 0})
 
 

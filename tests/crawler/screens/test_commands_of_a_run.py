@@ -158,8 +158,8 @@ def test_nothing_to_crawl_and_all_busy_are_said_at_the_form(
         ({"what": "project", "speed": "polite"}, "Choose the project to crawl"),
         ({"what": "chosen", "speed": "polite"}, "Choose at least one document"),
         ({"what": "all", "speed": "polite", "minutes": "soon"}, "Enter a whole number of minutes"),
-        ({"what": "all", "speed": "polite", "minutes": "0"}, "greater than or equal to 1"),
-        ({"what": "chosen", "speed": "polite", "doc": "999999"}, "Select a valid choice"),
+        ({"what": "all", "speed": "polite", "minutes": "0"}, "Enter 1 or more"),
+        ({"what": "chosen", "speed": "polite", "doc": "999999"}, "“999999” is not in the list. Choose again"),
     ],
 )
 def test_a_form_filled_in_wrongly_keeps_its_entries(

@@ -152,6 +152,39 @@ def test_chips_add_up_and_are_taken_back(signed_in: SignedIn, administrator: Any
     assert "reason=outside_root" not in chosen[0].get("href") and "reason=excluded" in chosen[0].get("href")
 
 
+def test_failures_are_chosen_by_what_the_site_answered(signed_in: SignedIn, administrator: Any, run: Run) -> None:
+    excursion = run.excursions.order_by("pk").first()
+    for number, status in enumerate((403, 403, 410, 503)):
+        code = f"http_{status // 100}xx"
+        LedgerEntry.objects.create(
+            excursion=excursion, doc_id=excursion.doc_id, url_key=number.to_bytes(32), url=f"https://a.gov/{number}",
+            outcome="failed", reason=code, status=status, at=run.created_at,
+        )  # fmt: skip
+        for name, key in (("reason", code), ("status", str(status))):
+            excursion.tallies[name][key] = excursion.tallies[name].get(key, 0) + 1
+    excursion.found, excursion.failed = excursion.found + 4, excursion.failed + 4
+    excursion.save(update_fields=["found", "failed", "tallies"])
+    browser, here = signed_in(administrator), f"/crawls/{run.pk}/errors/?list=all"
+
+    def chips(page: Any) -> dict[str, Any]:
+        return {
+            one.text_content().rsplit(" ", 1)[0].strip(): one for one in page.xpath("//a[contains(@class, 'chip')]")
+        }
+
+    found = chips(html.fromstring(browser.get(here).content))
+    assert {"forbidden (403)", "gone (410)", "not found (404)", "site unavailable (503)", "timeout"} <= set(found)
+    page = open_door(browser, here, found["forbidden (403)"].get("href"))
+    assert rows_in(page) == 2 and page.text_content().count("forbidden (403)") == 3
+    page = open_door(browser, here, chips(page)["timeout"].get("href"))
+    timeouts = int(found["timeout"].xpath("b")[0].text)
+    assert rows_in(page) == 2 + timeouts, "chips add up"
+    page = open_door(browser, here, chips(page)["forbidden (403)"].get("href"))
+    assert rows_in(page) == timeouts and not page.xpath("//input[@name='answered']")
+    summary = html.fromstring(browser.get(f"/crawls/{run.pk}/").content)
+    (forbidden,) = summary.xpath("//*[@id='why-http_4xx-403']")
+    assert rows_in(open_door(browser, here, forbidden.get("href"))) == 2 == int(forbidden.text)
+
+
 def test_the_ledger_balances_on_its_page(signed_in: SignedIn, editor: Any, run: Run) -> None:
     page = html.fromstring(signed_in(editor).get(f"/crawls/{run.pk}/urls/").content)
     numbers = [int(re.sub(r"\D", "", dd.text_content())) for dd in page.xpath("//dl[contains(@class,'sum')]//dd")]

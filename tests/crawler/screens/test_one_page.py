@@ -78,7 +78,7 @@ def test_a_circle_of_found_on_ends(signed_in: SignedIn, editor: Any, run: Run) -
         ("print/7.html", "Not crawled, because it matches an exclude URL"),
         ("deep/er.html", "Not crawled, because it is deeper than the depth limit"),
         ("private/", "Not crawled, because it is forbidden by robots.txt"),
-        ("missing.html", "Not crawled, because the site answered with a 4xx status (404)"),
+        ("missing.html", "Not crawled, because the site answered 404: there is no page at this address"),
         ("/old", "Redirected to https://quality.example.gov/measures/1.html"),
         ("measures/", "Crawled: stored as new or changed"),
     ],

@@ -58,7 +58,7 @@ def test_a_plan_is_said_in_plain_words_before_and_after(
         ({"weekday": []}, "Choose at least one day of the week"),
         ({"when": "at", "date": ""}, "Enter the day on which it starts"),
         ({"when": "at", "date": "2020-01-01"}, "This time has passed"),
-        ({"when": "month", "monthday": "32"}, "less than or equal to 31"),
+        ({"when": "month", "monthday": "32"}, "Enter a day from 1 to 31"),
         ({"pages": "many"}, "Enter a whole number of pages"),
     ],
 )

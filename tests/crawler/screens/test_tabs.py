@@ -102,7 +102,8 @@ def test_errors_come_in_groups_that_open(
     browser = signed_in(editor)
     rows = told(browser, second)
     assert len(rows) == 2
-    assert "missing.html refused (4xx) 404 1 New" in rows[0] and "slow.html timeout 1 New" in rows[1]
+    assert "missing.html not found (404) Enter its new address in the crawl point, or correct the link" in rows[0]
+    assert " 1 New" in rows[0] and "slow.html timeout Crawl it again later." in rows[1] and " 1 New" in rows[1]
     assert "gone-since.html timeout, 1 address" in text_of(browser.get(f"/crawls/{second.pk}/errors/"))
     page = html.fromstring(browser.get(f"/crawls/{second.pk}/errors/").content)
     (opened,) = page.xpath("//tbody/tr[1]/th/a/@href")
@@ -118,13 +119,13 @@ def test_an_error_is_known_or_solved_as_people_say_and_opens_again_by_itself(
     browser, here = signed_in(editor), f"/crawls/{run.pk}/errors/"
     form = html.fromstring(browser.get(here).content).xpath("//form[contains(@action, '/mark/')]")[0]
     answer = browser.post(form.get("action"), {"state": "solved", "next": here})
-    assert answer["Location"] == here and "404 1 Solved" in told(browser, run)[0]
+    assert answer["Location"] == here and "found. 1 Solved" in told(browser, run)[0]
     browser.post(form.get("action"), {"state": "known", "next": here})
-    assert "404 1 Known" in told(browser, run)[0]
+    assert "found. 1 Known" in told(browser, run)[0]
     browser.post(form.get("action"), {"state": "solved", "next": here})
     again = make_run(document, state="finished", queued=0)
     diagnose_due()
-    assert "404 1 New" in told(browser, again)[0]
+    assert "found. 1 New" in told(browser, again)[0]
     assert "Errors in the last 2 runs" in told(browser, again)[0]
 
 
@@ -170,7 +171,7 @@ def test_changes_say_why_pages_are_gone(signed_in: SignedIn, editor: Any, docume
     counts = [int(one.text) for one in html.fromstring(page.content).xpath("//a[contains(@class,'chip')]/b")]
     assert counts == [0, 1, 2, 0, 3] and f"Compared with run {first.pk}" in text_of(page)
     gone = text_of(browser.get(f"/crawls/{second.pk}/changes/?kind=gone"))
-    assert "2.html now 404" in gone and "3.html no longer linked" in gone
+    assert "2.html now not found (404)" in gone and "3.html no longer linked" in gone
 
 
 def test_a_first_crawl_is_all_new(signed_in: SignedIn, editor: Any, document: Document) -> None:
