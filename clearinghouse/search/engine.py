@@ -52,6 +52,7 @@ class Hit:
     folder: str = ""  # its site and first folder
     similar: int = 0  # other pages of these results that are like it: what Narrow.similar_to shows
     more_from_folder: int = 0  # all pages of its folder, where some are put away: what Narrow.folder shows
+    missing: tuple[str, ...] = ()  # words of the query it does not have
 
 
 @dataclass(slots=True)
@@ -59,8 +60,8 @@ class Results:
     query: Query
     generation: int
     total: int = 0  # pages, with those that are folded away
+    complete: int = 0  # of them, pages with all words
     entries: int = 0  # what a reader can page through: hits over all pages of results
-    relaxed: bool = False  # no page has all words; these have most of the telling ones
     seconds: float = 0.0
     hits: list[Hit] = field(default_factory=list)
     projects: Counter[str] = field(default_factory=Counter)
@@ -71,6 +72,11 @@ class Results:
     crawled: Counter[str] = field(default_factory=Counter)  # week, month, year (each with the one before), older
     titles: dict[int, str] = field(default_factory=dict)  # of the documents counted
     indexed_at: datetime | None = None
+
+    @property
+    def relaxed(self) -> bool:
+        """No page has all words; these have some of them."""
+        return self.total > 0 and not self.complete
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +96,12 @@ class Matched:
     query: Query  # as it was asked in the end
     rows: Sequence[int]
     scores: Sequence[float]  # of the first rows; the others are worth nothing
-    relaxed: bool = False
+    complete: frozenset[int] | None = None  # the rows with all words; None: all of them
+
+    @property
+    def relaxed(self) -> bool:
+        """No page has all words."""
+        return self.complete is not None and not self.complete
 
     def scores_of(self, wanted: Iterable[int]) -> dict[int, float]:
         """Of some of the rows."""
@@ -104,6 +115,7 @@ class Shown:
     """What a search shows: everything but the hits of one page."""
 
     total: int
+    complete: int
     kinds: Counter[Kind]
     crawled: Counter[str]
     folded: Folded
@@ -138,13 +150,14 @@ def _answer(index: Backend, results: Results, narrow: Narrow, bounds: tuple[int,
     query = results.query
     matched = _matched(index, facts, query)
     if matched.relaxed:
-        results.relaxed = True
         results.query = replace(query, notes=(*query.notes, relax.NOTE))
     asked = (*facts.key, query.groups, query.without, query.filters, narrow, library.now.date())
     shown = kept.SEARCHES.get(asked, lambda: _shown(library, matched, query, narrow))
     _count(results, library, shown)
     offset, limit = bounds
-    results.hits = _hits(library, matched.query, shown, shown.folded.rows[offset : offset + limit])
+    rows = shown.folded.rows[offset : offset + limit]
+    results.hits = _hits(library, matched.query, shown, rows)
+    _say_what_is_missing(library, query, matched, results.hits)
 
 
 def _facts(index: Backend, results: Results) -> Facts:
@@ -167,18 +180,19 @@ def _matched(index: Backend, facts: Facts, query: Query) -> Matched:
 
 
 def find(index: Backend, facts: Facts, query: Query) -> Matched:
-    """All words first; where no page has them, most of the telling ones."""
+    """All words; where few pages have them, also those with most of the telling ones, and where none has, with any."""
     if not query.groups:
         return _excluding(index, facts, Matched(query, array("i", range(len(facts))), array("d")))
     found = _by_score(index, facts, query)
-    if found.rows:
+    if found.rows and (len(found.rows) >= relax.FEW or not relax.may_follow(query)):
         return found
-    frequencies = [index.frequency((group,)) for group in relax.parts(query)]
-    for share in relax.SHARES:
-        other = relax.relaxed(query, frequencies, len(facts), share)
-        found = _by_score(index, facts, other) if other else found
-        if found.rows:
-            return replace(found, relaxed=True)
+    complete = frozenset(found.rows)
+    counted = [(group, index.frequency((group,))) for group in relax.parts(query, apart=not complete)]
+    for share in relax.SHARES[: 1 if complete else None]:
+        other = relax.relaxed(query, counted, len(facts), share)
+        more = _by_score(index, facts, other) if other else found
+        if len(more.rows) > len(complete):
+            return replace(more, complete=complete)
     return found
 
 
@@ -209,10 +223,13 @@ def _shown(library: Library, matched: Matched, query: Query, narrow: Narrow) -> 
         rows = _by_title(alias, facts, rows)
     elif narrow.sort == "best" and matched.query.groups:
         rows, scores = _best_first(alias, facts, matched, rows)
+    complete = len(rows) if matched.complete is None else sum(map(matched.complete.__contains__, rows))
+    if matched.complete and narrow.sort != "best":
+        rows = sorted(rows, key=matched.complete.__contains__, reverse=True)  # the order stays among equals
     sums = facts.summed(rows)
     shown = folded(rows, facts, sums, alike=not narrow.similar_to, folders=not (narrow.similar_to or narrow.folder))
     weight = len(shown.rows) + kept.ANSWER if facts.whole else -1
-    return Shown(len(rows), sums.kinds, sums.ages(library.now), shown, scores), weight
+    return Shown(len(rows), complete, sums.kinds, sums.ages(library.now), shown, scores), weight
 
 
 def _best_first(alias: str, facts: Facts, matched: Matched, rows: Sequence[int]) -> tuple[list[int], dict[int, float]]:
@@ -267,7 +284,8 @@ def _documents(alias: str, generation: int) -> Documents:
 
 
 def _count(results: Results, library: Library, shown: Shown) -> None:
-    results.total, results.entries, results.crawled = shown.total, len(shown.folded.rows), shown.crawled.copy()
+    results.total, results.complete = shown.total, shown.complete
+    results.entries, results.crawled = len(shown.folded.rows), shown.crawled.copy()
     for kind, pages in shown.kinds.items():
         title, project = library.documents.get(kind.doc_id, (f"Document {kind.doc_id}", ""))
         results.documents[kind.doc_id] += pages
@@ -295,6 +313,18 @@ def _hits(library: Library, query: Query, shown: Shown, rows: Sequence[int]) -> 
             hit.more_from_folder = shown.folded.more.get(row, 0)
             hits.append(hit)
     return hits
+
+
+def _say_what_is_missing(library: Library, query: Query, matched: Matched, hits: Sequence[Hit]) -> None:
+    """Of those shown that do not have all words: one look into the index for each word."""
+    if matched.complete is None:
+        return
+    lacking = [hit for hit in hits if library.facts.row_of[hit.published_id] not in matched.complete]
+    for group in relax.parts(query, apart=not matched.complete) if lacking else ():
+        having = library.index.among([hit.published_id for hit in lacking], (group,))
+        for hit in lacking:
+            if hit.published_id not in having:
+                hit.missing += (" ".join(group[0].words),)
 
 
 def _hit(row: PublishedVersion, score: float, marker: Marker, documents: Documents) -> Hit:

@@ -32,7 +32,7 @@ class Answer:
     @property
     def as_asked(self) -> int:
         """Pages with everything that was typed: none where words were left out to find any."""
-        return 0 if self.second.unknown else _as_asked(self.results)
+        return 0 if self.second.unknown else self.results.complete
 
     @property
     def searched_for(self) -> str:
@@ -55,17 +55,13 @@ def answer(text: str, narrow: Narrow, *, limit: int, offset: int = 0, alias: str
             return engine.search(shaped, alias=alias, generation=generation, limit=most, offset=start, filters=narrow)
 
         found = Answer(alias, typed, ask(typed, limit, offset))
-        if not _as_asked(found.results) and typed.words and generation:
-            found.second = _second_look(text, typed, alias, lambda query: _as_asked(ask(query, 0)))
+        if not found.results.complete and typed.words and generation:
+            found.second = _second_look(text, typed, alias, lambda query: ask(query, 0).complete)
             if found.second.without:
                 found.results = ask(parse(found.second.without), limit, offset)
         if offset == 0 and narrow.sort == "best" and not (narrow.doc_ids or narrow.types or narrow.sites):
             _recommend(found, generation, rules.recommended(typed, known, projects))
     return found
-
-
-def _as_asked(results: Results) -> int:
-    return 0 if results.relaxed else results.total
 
 
 def _second_look(text: str, typed: Query, alias: str, count: Callable[[Query], int]) -> SecondLook:

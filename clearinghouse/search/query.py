@@ -1,16 +1,17 @@
-"""Owns: the query language: words, "phrases", -not, OR, beginnings*, filters title: site: type: document: project:
-after: before:. Pure, and never an error: what cannot be read is left out, and `notes` says so.
+"""Owns: the query language: words, "phrases", -not, +must, OR, beginnings*, filters title: site: type: document:
+project: after: before:. Pure, and never an error: what cannot be read is left out, and `notes` says so.
 
 Does not: know a database. Called by: the engine, the screens, the tests.
 """
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 
 from clearinghouse.published.types import CSV, DOCX, HTML, ODP, ODS, ODT, PDF, PPTX, RTF, TEXT, XHTML, XLSX, XML
 
+from .small_words import is_small
 from .words import words_of
 
 MAX_CHARACTERS = 1000
@@ -34,7 +35,8 @@ class Term:
     prefix: bool = False  # the last word may go on
     title: bool = False  # only in titles
     typed: str = ""
-    quoted: bool = False  # as a phrase: never taken apart
+    strict: bool = False  # in quotes or with +: never left out, never taken apart
+    small: bool = False  # how, the, of: pages without it are found as well
 
 
 Groups = tuple[tuple[Term, ...], ...]
@@ -57,7 +59,7 @@ class Filters:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """Every group must match (its terms are alternatives), no term of `without` may."""
+    """Every required group must match (its terms are alternatives), no term of `without` may."""
 
     groups: Groups = ()
     without: tuple[Term, ...] = ()
@@ -67,8 +69,13 @@ class Query:
     choices: tuple[Groups, ...] = ()  # where given: one of these must match, not every group (relax)
 
     @property
+    def required(self) -> Groups:
+        """Without small words, unless there are no others."""
+        return tuple(group for group in self.groups if not group[0].small) or self.groups
+
+    @property
     def words(self) -> tuple[Term, ...]:
-        return tuple(term for group in self.groups for term in group)
+        return tuple(term for group in self.required for term in group)
 
     def __bool__(self) -> bool:
         return bool(self.groups or self.without or self.filters)
@@ -84,6 +91,7 @@ class _Reading:
     notes: list[str] = field(default_factory=list)
     shown: list[str] = field(default_factory=list)
     count: int = 0
+    all_capitals: bool = False
 
     def note(self, sentence: str) -> None:
         if sentence not in self.notes:
@@ -93,7 +101,8 @@ class _Reading:
 _PIECE = re.compile(
     r"""\s*(?:
         (?P<or>OR\b|\|+)(?=\s|$)
-      | (?P<not>-(?=[^\s-]))?(?:(?P<field>title|site|type|document|doc|project|after|before):)?
+      | (?:(?P<not>-(?=[^\s-]))|(?P<must>\+(?=[^\s+])))?
+        (?:(?P<field>title|site|type|document|doc|project|after|before):)?
         (?:"(?P<phrase>[^"]*)"(?P<star>\*?) | (?P<word>[^\s"]+))
     )""",
     re.VERBOSE | re.IGNORECASE,
@@ -108,6 +117,7 @@ def parse(text: str | Query) -> Query:
         return text
     reading = _Reading()
     text = _prepared(text, reading)
+    reading.all_capitals = text.isupper()
     join = False
     for piece in _pieces(text):
         if piece["or"] is not None and (piece["or"] == "OR" or piece["or"][0] == "|"):
@@ -156,14 +166,16 @@ def _take(piece: dict[str, str | None], reading: _Reading, *, join: bool) -> boo
         return _take_filter(name, raw.strip(), piece, reading)
     phrase = piece["phrase"] is not None
     prefix = piece["star"] == "*" if phrase else raw.endswith("*")
-    term = _term(raw, prefix=prefix, title=name == "title", quoted=phrase)
+    term = _term(raw, prefix=prefix, title=name == "title", strict=phrase or bool(piece["must"]))
     if term is None:
         if words_left := raw.strip():
             reading.note(f"“{words_left[:40]}” has no letters or digits and was left out.")
         return join
     reading.count += len(term.words)
+    if not (term.strict or term.prefix or term.title):
+        term = replace(term, small=is_small(term.words, term.typed, all_capitals=reading.all_capitals))
     shown = f'"{" ".join(raw.split())}"' + ("*" if prefix else "") if phrase else raw
-    shown = ("title:" if name else "") + shown
+    shown = ("+" if piece["must"] else "") + ("title:" if name else "") + shown
     without = bool(piece["not"])
     if without and not phrase and len(raw) == 1:  # an option of a command
         reading.note(f'“-{raw}” was searched for as it stands; to leave a letter out, write -"{raw}".')
@@ -180,11 +192,11 @@ def _take(piece: dict[str, str | None], reading: _Reading, *, join: bool) -> boo
     return False
 
 
-def _term(raw: str, *, prefix: bool, title: bool, quoted: bool) -> Term | None:
+def _term(raw: str, *, prefix: bool, title: bool, strict: bool) -> Term | None:
     words = tuple(word[:MAX_WORD] for word in words_of(raw))[:MAX_WORDS_IN_PHRASE]
     if not words:
         return None
-    return Term(words, prefix=prefix, title=title, typed=raw.strip().rstrip("*"), quoted=quoted)
+    return Term(words, prefix=prefix, title=title, typed=raw.strip().rstrip("*"), strict=strict)
 
 
 def _take_filter(name: str, value: str, piece: dict[str, str | None], reading: _Reading) -> bool:

@@ -65,7 +65,7 @@ class Asked:
         self.stems = {word for (word,) in self.single}
         self.beginnings = tuple(beginning(word) for word in self.stems)
         self.open = {term.words[-1] for term in terms if term.prefix}
-        in_order = [word for group in query.groups for word in group[0].words]
+        in_order = [word for group in query.required for word in group[0].words]
         self.pairs = {(one, two): _pair(one, two) for one, two in pairwise(in_order) if one != two}
 
 

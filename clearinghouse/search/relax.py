@@ -1,7 +1,7 @@
-"""Owns: what is asked for when no page has all words: pages with most of the telling ones. Pure.
+"""Owns: what is asked for when few pages or none have all words: pages with most of the telling ones. Pure.
 
-Quoted phrases, words for the title and exclusions stay as strict as they were; a name like os.path.join, which was
-one thing to look for, becomes its parts. Called by: the engine.
+What stands in quotes or behind +, words for the title and exclusions stay as strict as they were; a name like
+os.path.join, which was one thing to look for, becomes its parts where it stands nowhere. Called by: the engine.
 """
 
 import math
@@ -12,40 +12,50 @@ from .query import Groups, Query, Term
 
 SHARES = (0.5, 0.01)  # of what all words tell: so much a page must have; where none has, any word will do
 MOST = 6  # words that decide; the others only help the order
-NOTE = "No page has all words; these have some of them."
+FEW = 60  # pages with all words, as many as are ranked; where there are fewer, pages with most of them come along
+LEAST = 3  # words of which most can be told from all
+NOTE = "No page has all of your words; these have some of them, and each says what is missing."
 
 
-def parts(query: Query) -> Groups:
-    """What may be missing, piece by piece; identifiers taken apart."""
+Counted = tuple[tuple[Term, ...], int]  # a part, and the pages that have it
+
+
+def may_follow(query: Query) -> bool:
+    """Whether pages with most of the words are worth showing beside those with all."""
+    return len(parts(query, apart=False)) >= LEAST
+
+
+def parts(query: Query, *, apart: bool = True) -> Groups:
+    """What may be missing, piece by piece; with `apart` identifiers are several pieces."""
     found: list[tuple[Term, ...]] = []
-    for group in query.groups:
+    for group in query.required:
         if _strict(group):
             continue
-        if len(group) == 1 and len(group[0].words) > 1:
+        if apart and len(group) == 1 and len(group[0].words) > 1:
             found += [(term,) for term in _apart(group[0])]
         else:
             found.append(group)
     return tuple(dict.fromkeys(found))
 
 
-def relaxed(query: Query, frequencies: Sequence[int], pages: int, share: float = SHARES[0]) -> Query | None:
-    """The query for pages with some of the words; `frequencies` says for each part how many pages have it.
+def relaxed(query: Query, counted: Sequence[Counted], pages: int, share: float = SHARES[0]) -> Query | None:
+    """The query for pages with some of the words; `counted` says of each part how many pages have it.
 
     None where there is nothing to leave out."""
-    known = [(group, count) for group, count in zip(parts(query), frequencies, strict=True) if count]
-    strict = tuple(group for group in query.groups if _strict(group))
+    known = [(group, count) for group, count in counted if count]
+    strict = tuple(group for group in query.required if _strict(group))
     if not known and not strict:
         return None
     known.sort(key=lambda one: one[1])
     telling = {group: math.log(1 + max(pages, count) / count) for group, count in known[:MOST]}
     groups = (*strict, *(group for group, _ in known))
-    if set(groups) == set(query.groups) and len(known) < 2:
+    if set(groups) == set(query.required) and len(known) < 2:
         return None
     return replace(query, groups=groups, choices=tuple((*strict, *chosen) for chosen in _choices(telling, share)))
 
 
 def _strict(group: tuple[Term, ...]) -> bool:
-    return any(term.quoted or term.title for term in group)
+    return any(term.strict or term.title for term in group)
 
 
 def _apart(term: Term) -> list[Term]:

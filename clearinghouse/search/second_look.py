@@ -34,14 +34,13 @@ def look(text: str, query: Query, alias: str, count: Count, count_word: Count) -
     near = {word: spelling.nearest(alias, word) for word in unknown}
     meant = _with(text, near) if any(near.values()) else ""
     pages = count(meant) if meant else 0
-    without = _with(text, dict.fromkeys(unknown, "")) if len(query.groups) > len(unknown) else ""
+    without = _with(text, dict.fromkeys(unknown, "")) if len(query.required) > len(unknown) else ""
     return SecondLook(unknown, without, meant if pages else "", pages)
 
 
 def _single_words(query: Query) -> list[str]:
-    """The whole words of the query, also those of its phrases."""
-    terms = [term for group in query.groups for term in group]
-    words = [word for term in terms for word in (term.words[:-1] if term.prefix else term.words)]
+    """The whole words that a page must have, also those of phrases."""
+    words = [word for term in query.words for word in (term.words[:-1] if term.prefix else term.words)]
     return list(dict.fromkeys(words))
 
 

@@ -1,7 +1,8 @@
-"""Owns: judged sets made by the authors of real manuals: what their printed index says, and the page it points to.
+"""Owns: judged sets over real manuals: what their printed index says and the page it points to, and questions in
+people's words with the pages that answer them (questions/MANUAL.tuned.txt, questions/MANUAL.held.txt).
 
-A question is an entry of the index in its own words; right answers are the pages the entry links to. The index
-pages themselves are left out of the crawl. Does not: search. Called by: relevance.
+Sets that are held back were chosen before anything was tuned, and nothing is ever tuned on them. The index pages
+themselves are left out of the crawl. Does not: search. Called by: relevance, search.
 """
 
 import os
@@ -14,6 +15,8 @@ from lxml import html
 from lxml.html import HtmlElement
 
 DOC = Path(os.environ.get("DOC_FOLDER", "/usr/share/doc"))  # elsewhere: packages unpacked, not installed
+QUESTIONS = Path(__file__).parent / "questions"
+TUNED, HELD = "tuned on", "held back"
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,8 +26,9 @@ class Manual:
     name: str
     package: str
     folder: Path
-    kind: str  # who wrote the index: sphinx or docbook
+    kind: str  # how its index is written: sphinx, docbook, keywords; empty: it has none
     index: tuple[str, ...]
+    tuned: bool = False  # on the entries of its index
     start: str = "index.html"
 
     @property
@@ -33,12 +37,16 @@ class Manual:
 
 
 MANUALS = {
-    "python": Manual("python", "python3.11-doc", DOC / "python3.11/html", "sphinx", ("genindex*",)),
-    "postgresql": Manual(
-        "postgresql", "postgresql-doc-15", DOC / "postgresql-doc-15/html", "docbook", ("bookindex.html",)
-    ),
-    "django": Manual("django", "python-django-doc", DOC / "python-django-doc/html", "sphinx", ("genindex*",)),
+    one.name: one
+    for one in (
+        Manual("python", "python3.11-doc", DOC / "python3.11/html", "sphinx", ("genindex*",), tuned=True),
+        Manual("postgresql", "postgresql-doc-15", DOC / "postgresql-doc-15/html", "docbook", ("bookindex.html",)),
+        Manual("django", "python-django-doc", DOC / "python-django-doc/html", "sphinx", ("genindex*",)),
+        Manual("sqlite", "sqlite3-doc", DOC / "sqlite3", "keywords", ("keyword_index.html", "doc_*"), tuned=True),
+        Manual("git", "git-doc", DOC / "git-doc", "", ()),
+    )
 }
+SENTENCES = ("python", "postgresql", "django")  # of which the pages of search are made, since its first figures
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,11 +55,28 @@ class Question:
     pages: frozenset[str]  # paths from the folder of the manual
 
 
-def questions(manual: Manual) -> list[Question]:
+def judged(manual: Manual) -> dict[str, list[Question]]:
+    """Every set of a manual by what it is called."""
+    sets = {f"index entries, {TUNED if manual.tuned else HELD}": entries(manual)} if manual.kind else {}
+    for part, told in (("tuned", TUNED), ("held", HELD)):
+        file = QUESTIONS / f"{manual.name}.{part}.txt"
+        if file.exists():
+            sets[f"questions, {told}"] = [question(line) for line in file.read_text().splitlines()]
+    return sets
+
+
+def question(line: str) -> Question:
+    """How do I …? -> page.html another.html"""
+    text, arrow, pages = line.partition(" -> ")
+    if not text or not arrow or not pages.split():
+        raise ValueError(f"not a question with its pages: {line}")
+    return Question(text, frozenset(pages.split()))
+
+
+def entries(manual: Manual) -> list[Question]:
     """The entries of the manual's index, each text once, with every page any of its links names."""
-    read = _sphinx if manual.kind == "sphinx" else _docbook
     answers: dict[str, set[str]] = {}
-    for text, href in read(manual):
+    for text, href in _ENTRIES[manual.kind](manual):
         page = href.partition("#")[0]
         if (manual.folder / page).is_file() and re.search(r"\w", text):
             answers.setdefault(text, set()).add(page)
@@ -98,3 +123,12 @@ def _docbook_list(listing: HtmlElement, above: str) -> Iterator[tuple[str, str]]
         elif child.tag == "dd":
             for below in child.iterfind("dl"):
                 yield from _docbook_list(below, text)
+
+
+def _keywords(manual: Manual) -> Iterator[tuple[str, str]]:
+    """A list of links, each named by its keyword."""
+    for tree in _trees(manual):
+        yield from ((link.text_content(), link.get("href", "")) for link in tree.iterfind(".//li/a"))
+
+
+_ENTRIES = {"sphinx": _sphinx, "docbook": _docbook, "keywords": _keywords, "": lambda manual: ()}

@@ -76,6 +76,13 @@ def test_where_no_page_has_all_words_some_are_enough(alias):
     assert titles(alias, '"patient unicorns" safety') == []
 
 
+def test_small_words_may_be_missing_and_pages_with_most_words_say_what_they_lack(alias):
+    publish(alias, PAGES, titles=TITLES)
+    found = engine.search("where are the nursing notes of the region?", alias=alias)
+    assert [(hit.title, hit.missing) for hit in found.hits] == [("Handover", ("region",))]
+    assert titles(alias, "+where nursing") == []
+
+
 def test_pages_that_are_alike_are_one_hit(alias):
     publish(alias, [{"title": "Handover", "text": COPY, "url": f"http://a.org/{n}"} for n in range(3)])
     results = engine.search("ward", alias=alias)

@@ -146,6 +146,12 @@ class Backend(ABC):
         )
         return bool(self._rows(sql, [*values, generation, generation, published_id]))
 
+    def among(self, published_ids: Sequence[int], group: Groups) -> set[int]:
+        """Those of these versions that match all these groups."""
+        key, _, source, condition, values = self._match(Query(groups=group))
+        sql = f"SELECT {key} FROM {source} WHERE {condition} AND {key} IN ({marks(published_ids)})"  # noqa: S608
+        return {row[0] for row in self._rows(sql, [*values, *published_ids])}
+
     def holding(self, query: Query, *, after: int, limit: int) -> list[int]:
         """The next versions behind `after` that match, in order, whatever their generation: for the word index."""
         key, _, source, condition, values = self._match(query)

@@ -79,16 +79,16 @@ class MssqlIndex(Backend):
 
     def _match(self, query: Query) -> tuple[str, str, str, str, list[Any]]:
         parts, values = [], []
-        for number, group in enumerate(query.groups):
+        for number, group in enumerate(query.required):
             for term in group:
                 parts.append(_points(number, "title_str" if term.title else f"({_ALL})", 1))
                 values.append(_term(term))
         # A word that is also in the title raises the page; it need not be there.
-        parts.append(_points(len(query.groups), "title_str", _TITLE))
+        parts.append(_points(len(query.required), "title_str", _TITLE))
         values.append(_any_of(query.words))
-        place = {group: number for number, group in enumerate(query.groups)}
+        place = {group: number for number, group in enumerate(query.required)}
         choices = " OR ".join(
-            f"({_has(map(place.__getitem__, groups))})" for groups in query.choices or (query.groups,)
+            f"({_has(map(place.__getitem__, groups))})" for groups in query.choices or (query.required,)
         )
         source = (
             f"(SELECT u.page, SUM(u.points) AS points FROM ({' UNION ALL '.join(parts)}) AS u "  # noqa: S608

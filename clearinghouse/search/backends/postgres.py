@@ -87,7 +87,7 @@ class PostgresIndex(ByName):
 
     def _finds_quickly(self, query: Query) -> bool:
         """Not phrases: the index knows no positions, so each vector is fetched to find them."""
-        return all(len(term.words) == 1 for group in query.groups for term in group)
+        return all(len(term.words) == 1 for group in query.required for term in group)
 
     def _ids(self, query: Query) -> list[int]:
         _, _, source, condition, values = self._match(query)
@@ -110,13 +110,13 @@ class PostgresIndex(ByName):
         return [row[0] for row in rows]
 
     def _match(self, query: Query) -> tuple[str, str, str, str, list[Any]]:
-        wanted, rank, values = _all(query.groups), "q.asked", []
+        wanted, rank, values = _all(query.required), "q.asked", []
         source = f"published_index CROSS JOIN (SELECT to_tsquery('{_CONFIG}', %s) AS asked"
         if query.choices:
             # Any word counts for the score; which pages are meant is another question to the same index.
             source += f", to_tsquery('{_CONFIG}', %s) AS counted"
             wanted, rank = " | ".join(f"({_all(groups)})" for groups in query.choices), "q.counted"
-            values = [" | ".join(_group(group) for group in query.groups)]
+            values = [" | ".join(_group(group) for group in query.required)]
         # The parameters stand in the source, before those of any condition.
         condition = "published_index.words @@ q.asked"
         # Behind OFFSET 0 the server does not see the words when it plans: it would find that many pages have them, and

@@ -67,23 +67,23 @@ class SqliteIndex(ByName):
 
     def _ids(self, query: Query) -> list[int]:
         sql = "SELECT GROUP_CONCAT(rowid) FROM published_index WHERE published_index MATCH %s"
-        return list(json.loads(f"[{self._rows(sql, [_all(query.groups)])[0][0] or ''}]"))
+        return list(json.loads(f"[{self._rows(sql, [_all(query.required)])[0][0] or ''}]"))
 
     def _scored(self, query: Query, most: int, *, named: bool = False, since: int = 0) -> list[tuple[int, float]]:
-        wanted = _all(query.groups)
+        wanted = _all(query.required)
         sql = f"SELECT rowid, {_SCORE} AS score FROM published_index WHERE published_index MATCH %s AND rowid >= %s "  # noqa: S608
         values = [f"{{{_NAMED}}} : ({wanted})" if named else wanted, since]
         return self._rows(f"{sql} ORDER BY score DESC, rowid LIMIT %s", [*values, most])
 
     def _match(self, query: Query) -> tuple[str, str, str, str, list[Any]]:
-        condition, values = "published_index MATCH %s", [_all(query.groups)]
+        condition, values = "published_index MATCH %s", [_all(query.required)]
         if query.choices:
             # One word is enough for the score; which pages are meant is another question to the same index.
             chosen = " OR ".join(f"({_all(groups)})" for groups in query.choices)
             condition += (
                 " AND published_index.rowid IN (SELECT rowid FROM published_index WHERE published_index MATCH %s)"
             )
-            values = [" OR ".join(_group(group) for group in query.groups), chosen]
+            values = [" OR ".join(_group(group) for group in query.required), chosen]
         return "published_index.rowid", _SCORE, "published_index", condition, values
 
 

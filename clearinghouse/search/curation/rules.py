@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from clearinghouse.search.query import Query, Term
+from clearinghouse.search.small_words import known as small_words
 from clearinghouse.search.words import stem, words_of
 
 MOST_ADDED = 24  # terms that synonyms may add to one query
@@ -75,7 +76,7 @@ def without_stopwords(query: Query, rules: Rules, projects: Sequence[str] = ()) 
     """Single words that say nothing are left out, unless nothing else was typed. Phrases keep theirs."""
     empty = {word for word, project in rules.stopwords if not project or project in projects}
     kept = tuple(group for group in query.groups if not _only_stopword(group, empty))
-    if not kept or len(kept) == len(query.groups):
+    if all(group[0].small for group in kept) or len(kept) == len(query.groups):
         return query
     gone = dict.fromkeys(group[0].words[0] for group in query.groups if _only_stopword(group, empty))
     said = ", ".join(f"“{word}”" for word in gone)
@@ -135,14 +136,20 @@ def _is(term: Term, key: Words) -> bool:
 
 
 def recommended(query: Query, rules: Rules, projects: Sequence[str] = ()) -> list[tuple[str, str]]:
-    """Address and project of the best bets of exactly this query, whatever the order of its words."""
+    """Address and project of the best bets of exactly this query, in any order and with any small words."""
     if not query.groups or query.without or any(len(group) > 1 for group in query.groups):
         return []
-    asked = sorted(stems(word for group in query.groups for word in group[0].words))
+    asked = _telling(word for group in query.groups for word in group[0].words)
     found = [
         (url, bet.project)
         for bet in rules.best_bets
-        if sorted(stems(bet.words)) == asked and (not bet.project or not projects or bet.project in projects)
+        if _telling(bet.words) == asked and (not bet.project or not projects or bet.project in projects)
         for url in bet.urls
     ]
     return list(dict.fromkeys(found))
+
+
+def _telling(words: Iterable[str]) -> list[str]:
+    """In one order, and without small words where there are others: "how do I apply" asks for what "apply" does."""
+    every = list(words)
+    return sorted(stems([word for word in every if word not in small_words()] or every))

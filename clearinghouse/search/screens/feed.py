@@ -30,7 +30,7 @@ def feed(request: HttpRequest) -> HttpResponse:
     except DatabaseError:
         return HttpResponse("The search does not answer at the moment.", status=_UNAVAILABLE, content_type="text/plain")
     # Only what was asked for: a feed does not bring pages of another query in the meantime.
-    hits = found.results.hits if found.as_asked else []
+    hits = [hit for hit in found.results.hits if found.as_asked and not hit.missing]
     answer = HttpResponse(_atom(request, asked, hits, found.results.indexed_at), content_type=Atom1Feed.content_type)
     answer.headers["X-Robots-Tag"] = "noindex"
     return answer

@@ -18,7 +18,9 @@ from clearinghouse.published.models import PublishedDocument, PublishedMeta, Pub
 from clearinghouse.search import engine, public, serving
 from clearinghouse.search.engine import Hit, Results
 from clearinghouse.search.public import Answer
+from clearinghouse.search.small_words import known as small_words
 from clearinghouse.search.snippets import Marker, excerpt, marked
+from clearinghouse.search.words import words_of
 
 from .chosen import LAST_PAGE, PER_PAGE, SORTS, Chosen, chips, chosen, facets, type_tag
 from .copies import copy_of
@@ -87,12 +89,13 @@ def _hit(hit: Hit, marker: Marker, asked: Chosen) -> dict[str, Any]:
 
 def _without_a_word(asked: Chosen, results: Results) -> list[tuple[str, str]]:
     """For a search that found nothing: the same search without each of its words."""
-    if results.total or len(results.query.groups) < 2:
+    if results.total or len(results.query.required) < 2:
         return []
     words = asked.text.split()
     if len(words) > _MOST_LEFT_OUT or '"' in asked.text or "OR" in words:
         return []
-    return [(word, asked.href(q=" ".join(w for w in words if w != word))) for word in dict.fromkeys(words)]
+    telling = [word for word in dict.fromkeys(words) if not small_words().issuperset(words_of(word))]
+    return [(word, asked.href(q=" ".join(w for w in words if w != word))) for word in telling]
 
 
 def without_a_filter(asked: Chosen) -> list[tuple[str, str]]:

@@ -15,7 +15,7 @@ class Command(Base):
     help = "Search the published pages; without --target, of the server that serves the public."
 
     def options(self, parser: ArgumentParser) -> None:
-        parser.add_argument("query", help='words, "a phrase", -not, OR, beginning*, title:, site:, type:, after: …')
+        parser.add_argument("query", help='words, "a phrase", -not, +must, OR, beginning*, title:, site:, type:, after: …')
         parser.add_argument("--target", choices=list(TARGETS), help="ask this server instead")
         parser.add_argument("--limit", type=whole(), default=10, help="how many results (at most 100)")
 
@@ -34,7 +34,8 @@ class Command(Base):
         hits = [*found.best, *results.hits]
         for number, hit in enumerate(hits, 1):
             recommended = " (recommended)" if number <= len(found.best) else ""
-            self.say(f"{number}. {hit.title}{recommended}\n   {hit.url}\n   {hit.snippet}")
+            missing = f"\n   Missing: {', '.join(hit.missing)}" if hit.missing else ""
+            self.say(f"{number}. {hit.title}{recommended}\n   {hit.url}\n   {hit.snippet}{missing}")
         return {
             "total": found.total,
             "seconds": round(results.seconds, 4),
