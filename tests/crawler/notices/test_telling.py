@@ -11,9 +11,8 @@ from django.utils import timezone
 
 from clearinghouse import queues
 from clearinghouse.access import options
-from clearinghouse.addresses import networks
 from clearinghouse.library.models import Document, Project
-from crawler import asking, jobs, notices, telling, tick, webhooks
+from crawler import asking, jobs, notices, telling, tick
 from crawler.findings.diagnosis import diagnose, diagnose_due
 from crawler.instances import register
 from crawler.models import (
@@ -25,14 +24,12 @@ from crawler.models import (
     Mark,
     Notice,
     Run,
-    Webhook,
-    WebhookCall,
     Wish,
 )
 from crawlpoints import services
 from tests.crawler.screens.rows import limited_run, make_run
 from tests.sites.mail import Server, mail_server
-from tests.sites.receiver import Receiver, receiver
+from tests.sites.receiver import Receiver
 
 pytestmark = pytest.mark.django_db(databases=["default", "webcrawl", "primary", "backup"])
 POINT = {"url": "https://ex.gov/a/", "root": "https://ex.gov/a/"}
@@ -44,19 +41,6 @@ def post_office() -> Iterator[Server]:
         backend = "django.core.mail.backends.smtp.EmailBackend"
         with override_settings(EMAIL_BACKEND=backend, EMAIL_HOST="127.0.0.1", EMAIL_PORT=server.port):
             yield server
-
-
-@pytest.fixture
-def hook() -> Iterator[Receiver]:
-    with receiver() as server:
-        yield server
-
-
-@pytest.fixture
-def editor(editor: Any) -> Any:
-    editor.email = "editor@clearinghouse.example"
-    editor.save()
-    return editor
 
 
 def look(now: datetime | None = None) -> int:
@@ -337,60 +321,6 @@ def test_a_title_cannot_write_mail_headers(
     assert telling.send_due(timezone.now()) == 1
     [letter] = post_office.letters
     assert letter["Bcc"] is None and "\n" not in letter["Subject"]
-
-
-def test_a_webhook_is_told_of_the_events_of_its_project(
-    hook: Receiver, document: Document, project: Project, editor: Any, administrator: Any
-) -> None:
-    assert notices.set_webhook(project, f"{hook.url}/in?key=1", "administrator") == ""
-    run = limited_run(document)
-    look()
-    assert webhooks.is_due(timezone.now())
-    sent = webhooks.send_due(timezone.now())
-    assert sent == len(hook.calls) == 2 and webhooks.send_due(timezone.now()) == 0
-    call = next(one for one in hook.calls if one["body"]["event"] == "run_finished")
-    assert call["path"] == "/in?key=1" and call["body"]["run"] == run.pk and call["body"]["project"] == project.name
-    assert set(WebhookCall.objects.values_list("state", "answer")) == {("sent", "answered 200")}
-
-
-def test_a_webhook_reaches_no_network_that_is_not_allowed(hook: Receiver, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("CLEARINGHOUSE_ALLOWED_NETWORKS", "192.0.2.0/24")
-    networks.forget_settings()
-    try:
-        good, answer = webhooks.post(f"{hook.url}/in", {})
-    finally:
-        monkeypatch.undo()
-        networks.forget_settings()
-    assert not good and answer.startswith("address_refused") and hook.calls == []
-
-
-def test_a_webhook_follows_no_redirect_and_is_tried_again(
-    hook: Receiver, document: Document, project: Project, editor: Any, administrator: Any
-) -> None:
-    notices.set_webhook(project, hook.url, "administrator")
-    hook.status = 307
-    limited_run(document)
-    look()
-    now = timezone.now()
-    assert webhooks.send_due(now) == 0
-    assert {one["path"] for one in hook.calls} == {"/"}
-    assert not webhooks.is_due(now + timedelta(minutes=4))
-    for _ in range(4):
-        now += timedelta(days=1)
-        webhooks.send_due(now)
-    assert set(WebhookCall.objects.values_list("state", flat=True)) == {"failed"}
-
-
-def test_an_address_that_cannot_be_reached_is_an_answer() -> None:
-    assert webhooks.post("http://127.0.0.1:9/", {})[0] is False
-    assert webhooks.post("ftp://example.org/", {}) == (False, "not an address that can be reached")
-
-
-def test_an_empty_address_removes_the_webhook(project: Project) -> None:
-    notices.set_webhook(project, "http://127.0.0.1:9/", "administrator")
-    assert notices.set_webhook(project, "nonsense", "administrator").startswith("Enter an address")
-    notices.set_webhook(project, "", "administrator")
-    assert not Webhook.objects.exists()
 
 
 def test_the_tick_writes_notices_and_its_rings_open_doors_of_ours(document: Document, administrator: Any) -> None:

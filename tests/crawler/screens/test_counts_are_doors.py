@@ -61,7 +61,8 @@ def all_doors(page: Any) -> list[tuple[str, int]]:
     found = doors(page)
     for link in page.xpath("//main//a[contains(@class, 'chip')][b] | //nav[contains(@class, 'tabs')]//a[span]"):
         number = link.xpath("b/text() | span/text()")[0]
-        found.append((link.get("href"), int(number.replace(",", ""))))
+        if number != "still looking":
+            found.append((link.get("href"), int(number.replace(",", ""))))
     return found
 
 

@@ -15,7 +15,7 @@ class Command(Base):
     help = "Search the published pages; without --target, of the server that serves the public."
 
     def options(self, parser: ArgumentParser) -> None:
-        parser.add_argument("query", help='words, "a phrase", -not, +must, OR, beginning*, title:, site:, type:, after: …')
+        parser.add_argument("query", help='words, "a phrase", -not, +must, OR, begin*, title:, site:, type:, after: …')
         parser.add_argument("--target", choices=list(TARGETS), help="ask this server instead")
         parser.add_argument("--limit", type=whole(), default=10, help="how many results (at most 100)")
 
