@@ -131,7 +131,8 @@ def test_figures_say_what_goes_to_content_development_only(signed_in, administra
     assert [(one.pages, one.not_public) for one in board.context["targets"]] == [(14, 3), (11, 0), (11, 0)]
     assert "3 of them not public" in board.content.decode()
     report = unescape(browser.get("/reports/propagation/").content.decode())
-    assert "3 pages on content development only: not public." in report and "3 of them not public" in report
+    assert "3 pages of documents that are not public: on content development only." in report
+    assert "3 of them not public" in report
     world.run(staff, {"": "start", "rules.html": "other rules", "leave.html": "leave"})
     assert sentence in browser.get(reverse("propagation-new")).content.decode(), "also when nothing else is new"
     assert sentence in browser.get(reverse("propagation-board", args=[propagate().pk])).content.decode()

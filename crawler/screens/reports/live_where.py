@@ -170,5 +170,5 @@ def _sentence(live: list[dict[str, Any]]) -> str:
         for (generation, pages), count in groups.most_common()
     ]
     hidden = sum(row["not_public"] for row in live)
-    staff = f" {plural(hidden, 'page')} on content development only: not public." if hidden else ""
-    return f"{'; '.join(parts)}.".capitalize() + staff
+    staff = f"{plural(hidden, 'page')} of documents that are not public: on content development only."
+    return f"{'; '.join(parts)}.".capitalize() + (f" {staff}" if hidden else "")
