@@ -16,7 +16,7 @@ from clearinghouse.published.models import OPEN, LiveGeneration
 from clearinghouse.search import backends
 from clearinghouse.search.likeness import likeness
 
-from ..sql import execute_many, insertion, own_ids
+from ..sql import chunks, execute_many, insertion, own_ids
 from . import merging
 from .collect import Beat, Content, contents
 from .pages import VARIANTS, Pages, WantedPages
@@ -52,6 +52,16 @@ def newest(alias: str) -> int:
 def count(alias: str, generation: int) -> int:
     sql = f"SELECT COUNT(*) FROM published_interval WHERE {_LIVE}"  # noqa: S608
     return int(execute(alias, sql, [generation, generation])[0][0])
+
+
+def count_of(alias: str, generation: int, doc_ids: Sequence[int]) -> dict[int, int]:
+    """How many pages each of these documents has in a generation; those without any are missing."""
+    found: dict[int, int] = {}
+    for part in chunks(doc_ids):
+        marks = ", ".join(["%s"] * len(part))
+        sql = f"SELECT doc_id, COUNT(*) FROM published_interval WHERE {_LIVE} AND doc_id IN ({marks}) GROUP BY doc_id"  # noqa: S608
+        found |= {int(doc_id): int(number) for doc_id, number in execute(alias, sql, [generation, generation, *part])}
+    return found
 
 
 def documents(alias: str, generation: int) -> set[int]:

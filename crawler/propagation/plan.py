@@ -1,6 +1,6 @@
 """Decisions of a propagation, pure: which steps, what changes on a target, whether that loses too much."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -11,6 +11,11 @@ PLAN, LOAD, INDEX, VERIFY, SWITCH, FINISH = "plan", "load", "index", "verify", "
 PUBLIC_TO_BACKUP, PUBLIC_HOME = "public_to_backup", "public_home"
 
 LOSS_GUARD = 0.20  # more than this share of a document's live pages needs a person
+
+
+def shown_target(measured: Collection[str]) -> str:
+    """Whose figures stand for a propagation: what the public will see, where that was measured."""
+    return next((target for target in (PRIMARY, DEVELOPMENT, BACKUP) if target in measured), "")
 
 
 class StepName(NamedTuple):

@@ -38,7 +38,7 @@ class Preview:
 
     scope: Scope
     collector: Collector
-    targets: dict[str, dict[str, int]] = field(default_factory=dict)
+    targets: dict[str, dict[str, Any]] = field(default_factory=dict)
     documents: dict[str, list[dict[str, Any]]] = field(default_factory=dict)  # by target, largest change first
     down: list[str] = field(default_factory=list)
 
@@ -235,7 +235,7 @@ def _nothing_to_do(row: Propagation, step: PropagationStep) -> bool:
     return not row.full and all(total is not None and not _differs(total) for total in totals)
 
 
-def _differs(total: dict[str, int]) -> bool:
+def _differs(total: dict[str, Any]) -> bool:
     return any(total[name] for name in ("added", "changed", "removed", "renamed"))
 
 

@@ -86,6 +86,7 @@ def make_plan(work: Work, step: PropagationStep) -> None:
     accepted = set(work.propagation.accepted_losses)
     losses: dict[int, dict[str, Any]] = {}
     totals: dict[str, Any] = {}
+    listed: dict[str, list[dict[str, Any]]] = {}
     for target in work.propagation.targets:
         try:
             total, rows = _measured(work, target)
@@ -94,7 +95,8 @@ def make_plan(work: Work, step: PropagationStep) -> None:
             continue
         totals[target] = total
         losses |= {row["doc_id"]: row for row in rows if row["asks"] and row["doc_id"] not in accepted}
-        step.counts["documents"] = rows[:_BIGGEST]
+        listed[target] = rows[:_BIGGEST]
+    step.counts["documents"] = listed.get(plan.shown_target(listed), [])
     step.counts |= {"scope": work.scope.to_json(), "targets": totals, "losses": list(losses.values())}
     step.counts["runs"] = choice.runs_of(work.scope)[-_NOTED:]
     if losses:
@@ -110,15 +112,16 @@ def loss_sentence(losses: list[dict[str, Any]]) -> str:
     )
 
 
-def _measured(work: Work, target: str) -> tuple[dict[str, int], list[dict[str, Any]]]:
+def _measured(work: Work, target: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     return measured(target, work.scope, work.collector, work.beat)
 
 
 def measured(
     target: str, scope: Scope, collector: Collector, beat: Callable[[], None] = lambda: None
-) -> tuple[dict[str, int], list[dict[str, Any]]]:
+) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """Totals of a target, and a row per document that changes, the largest change first."""
-    total = {"live": 0, "pages": 0, "added": 0, "changed": 0, "removed": 0, "documents": 0}
+    total: dict[str, Any] = {"live": 0, "pages": 0, "added": 0, "changed": 0, "removed": 0, "documents": 0}
+    not_public: dict[str, int] = {}
     rows: list[dict[str, Any]] = []
     names: dict[int, tuple[str, str]] = {}
     for difference in differences(target, scope, collector, beat):
@@ -126,6 +129,8 @@ def measured(
         total["live"] += change.live
         total["pages"] += change.after
         total["documents"] += bool(change.after)
+        if change.after and not difference.scope.public:  # content development only
+            not_public[difference.scope.title] = not_public.get(difference.scope.title, 0) + change.after
         if change.after:
             names[change.doc_id] = (difference.scope.title, difference.scope.project)
         for name in ("added", "changed", "removed"):
@@ -133,6 +138,7 @@ def measured(
         if change:
             rows.append(_row(difference))
     total["renamed"] = load.renamed(TARGETS[target], names)
+    total["not_public"] = {"pages": sum(not_public.values()), "titles": list(not_public)[:_BIGGEST]}
     rows.sort(key=lambda row: -(row["added"] + row["changed"] + row["removed"]))
     return total, rows
 

@@ -32,10 +32,10 @@ from .verdict import NEEDING
 @require_safe
 def tab(request: HttpRequest, run_id: int) -> HttpResponse:
     run, docs, context = tab_frame(request, run_id, "findings")
-    return render(request, "findings/run.html", context | _list(request, run, docs))
+    return render(request, "findings/run.html", context | _list(request, run, docs, looking=context["looking"]))
 
 
-def _list(request: HttpRequest, run: Run, docs: Docs) -> dict[str, Any]:
+def _list(request: HttpRequest, run: Run, docs: Docs, *, looking: bool) -> dict[str, Any]:
     state = request.GET.get("state", "")
     state = state if state in (NEEDING, *Finding.State.values) else ""
     doc_id = number_in(request, "doc")
@@ -44,7 +44,7 @@ def _list(request: HttpRequest, run: Run, docs: Docs) -> dict[str, Any]:
     page = Paginator(rows, page_size(request)).get_page(request.GET.get("page"))
     found = list(page.object_list)
     counts = counts_of(run.pk, docs)
-    advised = advice_of(run.pk, docs)
+    advised = {} if looking else advice_of(run.pk, docs)
     return {
         "page": page,
         "findings": shown_to(request.user, found),

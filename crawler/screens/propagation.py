@@ -54,9 +54,16 @@ def _listed(rows: list[Propagation]) -> list[dict[str, Any]]:
     return [{"row": row, "total": _total(totals.get(row.pk))} for row in rows]
 
 
-def _total(totals: dict[str, Any] | None) -> dict[str, int]:
-    totals = totals or {}
-    return totals.get("primary") or totals.get("development") or totals.get("backup") or {}
+def _total(totals: dict[str, Any] | None) -> dict[str, Any]:
+    measured = {target: total for target, total in (totals or {}).items() if total}
+    return measured.get(plan.shown_target(measured), {})
+
+
+def _not_public(totals: dict[str, Any] | None) -> dict[str, Any]:
+    """What goes to content development only: how many pages, and the titles of their documents."""
+    development: dict[str, Any] = (totals or {}).get(plan.DEVELOPMENT) or {}
+    kept: dict[str, Any] = development.get("not_public") or {}
+    return kept | {"public": development["pages"] - kept["pages"]} if kept.get("pages") else {}
 
 
 @require_safe
@@ -78,12 +85,13 @@ def _ask(request: HttpRequest, sent: QueryDict, errors: dict[int, str]) -> HttpR
     runs = _chosen(listed, sent)
     found = services.preview(runs=runs)
     ticked = {one.run.pk for one in listed if (not one.stopped if runs is None else one.run.pk in runs)}
-    target = next((name for name in ("primary", "development", "backup") if name in found.targets), "")
+    target = plan.shown_target(found.targets)
     total, rows = found.targets.get(target, {}), found.documents.get(target, [])[:_BIGGEST]
     context = _frame(request) | {
         "total": total,
         "documents": boards.difference_rows(rows),
         "others": boards.others(rows, total),
+        "not_public": _not_public(found.targets),
         "losses": [loss | {"error": errors.get(loss["doc_id"], "")} for loss in found.losses],
         "listed": [(one, one.run.pk in ticked) for one in listed],
         "ticked": sorted(ticked),
@@ -165,6 +173,8 @@ def _board(request: HttpRequest, row: Propagation, shown: dict[str, int]) -> dic
         "failed": failed,
         "asks": failed is not None and failed.name == plan.PLAN and bool(services.losses_of(row)),
         "total": _total(planned.get("counts__targets")),
+        "not_public": _not_public(planned.get("counts__targets")),
+        "planned": True,
         "documents": boards.difference_rows(documents),
         "others": boards.others(documents, _total(planned.get("counts__targets"))),
         "accepted": logs.accepted(row, documents),

@@ -10,6 +10,7 @@ from typing import Any
 from django.db import DatabaseError
 
 from clearinghouse.databases import TARGETS
+from clearinghouse.library.models import Sheet
 from clearinghouse.published.models import LiveGeneration
 from clearinghouse.search import backends
 
@@ -184,6 +185,7 @@ class TargetRow:
     back_to: int = 0
     indexed: bool = True
     loading: str = ""  # what is done with a generation beside the live one
+    not_public: int = 0  # pages of documents that are not public: no other server has them
 
     @property
     def full_text(self) -> str:
@@ -219,6 +221,7 @@ def _target(name: str, alias: str, serving: str, loading: str) -> TargetRow:
         row.generation = live.generation if live else 0
         row.switched_at = live.switched_at if live else None
         row.pages = load.count(alias, row.generation)
+        row.not_public = not_public(alias, row.generation) if name == plan.DEVELOPMENT else 0
         row.indexed = backends.backend(alias).exists()
         row.back_to = history.rollback_target(name)
     except DatabaseError:
@@ -226,7 +229,13 @@ def _target(name: str, alias: str, serving: str, loading: str) -> TargetRow:
     return row
 
 
-def others(documents: list[dict[str, Any]], total: dict[str, int]) -> dict[str, int]:
+def not_public(alias: str, generation: int) -> int:
+    """How many pages are there of documents that are not public."""
+    hidden = list(Sheet.objects.filter(public=0).order_by().values_list("document_id", flat=True))
+    return sum(load.count_of(alias, generation, hidden).values())
+
+
+def others(documents: list[dict[str, Any]], total: dict[str, Any]) -> dict[str, int]:
     """What the documents that are not listed change together; empty when all are listed."""
     count = total.get("documents", 0) - sum(bool(row["after"]) for row in documents)
     if count <= 0:

@@ -43,6 +43,15 @@ def test_propagate_prints_what_each_target_got(world):
     assert all(target["pages"] == 2 for target in again["targets"])
 
 
+def test_what_is_not_public_is_named_where_its_server_has_more_pages(world):
+    world.run(add_document(), {"": "start", "a.html": "alpha"})
+    world.run(add_document("Staff handbook", public=False), {"": "start"})
+    out = StringIO()
+    call_command("propagate", stdout=out)
+    assert "development: 3 pages" in out.getvalue() and "primary: 2 pages" in out.getvalue()
+    assert "1 page of documents that are not public: on content development only" in out.getvalue()
+
+
 def test_chosen_targets_only(world):
     world.run(add_document(), {"": "start"})
     result = run("propagate", "--target", "development")

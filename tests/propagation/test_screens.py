@@ -1,6 +1,7 @@
 """The screens of propagation: who may see and do what, the loss guard, the board, one press back."""
 
 from html import unescape
+from typing import Any
 
 import pytest
 from django.db import OperationalError, connections
@@ -101,6 +102,54 @@ def test_the_button_asks_and_the_board_follows_it(signed_in, administrator, publ
 def test_when_nothing_was_new_the_board_says_so(signed_in, administrator, published):
     propagate()
     assert "Nothing was new." in text_of(signed_in(administrator), "propagation-board", 2)
+
+
+def sums_of(context: dict[str, Any]) -> None:
+    """The rows of the difference add up to its last line."""
+    total, others = context["total"], context["others"] or {"live": 0, "added": 0, "after": 0}
+    for row, whole in (("live", "live"), ("added", "added"), ("after", "pages")):
+        assert sum(one[row] for one in context["documents"]) + others[row] == total[whole], row
+
+
+def test_figures_say_what_goes_to_content_development_only(signed_in, administrator, published, world):
+    """Pages for the public and pages of a document that is not public are the pages of content development."""
+    staff = add_document("Staff handbook", public=False)
+    world.run(staff, {"": "start", "rules.html": "rules", "leave.html": "leave"})
+    world.run(published, PAGES | {"new.html": "new"})
+    browser = signed_in(administrator)
+    sentence = (
+        "3 pages of Staff handbook go to content development only, because the document is not public. "
+        f"Content development shows them beside the {len(PAGES) + 1} pages for the public."
+    )
+    asked = browser.get(reverse("propagation-new"))
+    assert sentence in asked.content.decode() and "Now live" in asked.content.decode()
+    sums_of(asked.context)
+    row = propagate()
+    board = browser.get(reverse("propagation-board", args=[row.pk]))
+    assert sentence in board.content.decode()
+    sums_of(board.context)
+    assert [(one.pages, one.not_public) for one in board.context["targets"]] == [(14, 3), (11, 0), (11, 0)]
+    assert "3 of them not public" in board.content.decode()
+    report = unescape(browser.get("/reports/propagation/").content.decode())
+    assert "3 pages of documents that are not public: on content development only." in report
+    assert "3 of them not public" in report
+    world.run(staff, {"": "start", "rules.html": "other rules", "leave.html": "leave"})
+    assert sentence in browser.get(reverse("propagation-new")).content.decode(), "also when nothing else is new"
+    assert sentence in browser.get(reverse("propagation-board", args=[propagate().pk])).content.decode()
+    for path in (reverse("propagation-new"), reverse("propagation-board", args=[1])):
+        assert "go to content development only" not in browser.get(path).content.decode()
+
+
+def test_a_done_propagation_says_what_was_live_before_it(signed_in, administrator, published, world):
+    text = text_of(signed_in(administrator), "propagation-board", 1)
+    assert "What generation 1 changed" in text and "Live before" in text and "Now live" not in text
+    sums_of(signed_in(administrator).get(reverse("propagation-board", args=[1])).context)
+    world.run(published, PAGES | {"new.html": "new"})
+    propagate(targets=["development", "primary"])
+    world.run(published, PAGES | {"new.html": "new", "newer.html": "newer"})
+    board = signed_in(administrator).get(reverse("propagation-board", args=[propagate().pk]))
+    assert board.context["total"]["live"] == len(PAGES) + 1, "of primary; backup had one page less"
+    sums_of(board.context)
 
 
 def test_a_large_loss_needs_the_number_typed(signed_in, administrator, published, world):

@@ -3,13 +3,14 @@
 from argparse import ArgumentParser
 from typing import Any
 
+from clearinghouse.access.templatetags.pieces import plural
 from clearinghouse.commands import NEEDS_DECISION, WRONG_USE, Stop, whole
 from clearinghouse.commands import Command as Base
 from clearinghouse.databases import TARGETS
 from crawler import surroundings
 from crawler.errors import WrongMoment
 from crawler.models import Propagation, Run
-from crawler.propagation import claim, services
+from crawler.propagation import claim, plan, services
 from crawler.propagation.work import loss_sentence
 
 _BUSY = "Propagation {} is {}; a second one has to wait until it is done."
@@ -97,7 +98,11 @@ class Command(Base):
             raise Stop(_BUSY.format(row.pk, row.state))
         if row.state != services.DONE:
             raise Stop(f"Propagation {row.pk} failed: {row.error}")
-        return self._report(services.result(row))
+        report = self._report(services.result(row))
+        counted = row.steps.filter(name=plan.PLAN).values_list("counts__targets__development__not_public", flat=True)
+        if hidden := (counted.first() or {}).get("pages"):
+            self.say(f"{plural(hidden, 'page')} of documents that are not public: on content development only")
+        return report
 
     def _report(self, result: dict[str, Any]) -> dict[str, Any]:
         self.say(f"Generation {result['generation']}")

@@ -13,7 +13,7 @@ from clearinghouse.search import backends
 
 from ...models import PropagationStep
 from ...propagation import history, load, plan
-from ..propagation_board import NAMES
+from ..propagation_board import NAMES, not_public
 from .frame import Asked, Cell, Column, Field, Report, ordered
 
 COLUMNS = (
@@ -91,6 +91,7 @@ def _standing(target: str) -> dict[str, Any]:
             "kept": history.purged_below(target),
             "index": "ready" if backends.backend(alias).exists() else "not built",
             "pages": load.count(alias, live),
+            "not_public": not_public(alias, live) if target == plan.DEVELOPMENT else 0,
         }
     except DatabaseError:
         return {"live": 0, "kept": 0, "index": "", "pages": 0, "away": True}
@@ -106,6 +107,7 @@ def _row(key: tuple[int, str], steps: dict[str, dict[str, Any]], now: dict[str, 
         "generation": generation, "target": target, "began": began, "ended": ended,
         "seconds": (ended - began).total_seconds() if began and ended else None,
         "stands": _stands(generation, done, now), "index": _index(generation, steps, now),
+        "not_public": now.get("not_public", 0) if generation == now["live"] else 0,
     }  # fmt: skip
 
 
@@ -130,6 +132,7 @@ def _live(target: str, now: dict[str, Any]) -> dict[str, Any]:
     return {
         "generation": now["live"], "target": target, "began": None, "ended": None, "seconds": None, "stands": "live",
         "index": now["index"], "pages": now["pages"], "added": None, "changed": None, "removed": None,
+        "not_public": now["not_public"],
     }  # fmt: skip
 
 
@@ -139,12 +142,17 @@ def _line(row: dict[str, Any]) -> list[Cell]:
         Cell(NAMES[row["target"]]),
         Cell(row["generation"], board),
         Cell(_WORDS[row["stands"]], value=row["stands"], bad=row["stands"] == "away"),
-        *(Cell(row[name], board, value="" if row[name] is None else None) for name in ("pages", "added", "changed")),
-        Cell(row["removed"], board, value="" if row["removed"] is None else None),
+        Cell(row["pages"], board, value="" if row["pages"] is None else None, sub=_hidden(row)),
+        *(Cell(row[name], board, value="" if row[name] is None else None) for name in ("added", "changed", "removed")),
         Cell(row["index"]),
         *(Cell(when(at) if at else None, value=at.isoformat() if at else "") for at in (row["began"], row["ended"])),
         Cell(duration(row["seconds"]), value=row["seconds"] if row["seconds"] is not None else ""),
     ]
+
+
+def _hidden(row: dict[str, Any]) -> str:
+    """Why content development has more pages than the servers of the public."""
+    return f"{row['not_public']:,} of them not public" if row["not_public"] else ""
 
 
 def _seconds(moment: datetime | None) -> float:
@@ -161,4 +169,6 @@ def _sentence(live: list[dict[str, Any]]) -> str:
         f"generation {generation} with {plural(pages, 'page')} is live on {plural(count, 'server')}"
         for (generation, pages), count in groups.most_common()
     ]
-    return f"{'; '.join(parts)}.".capitalize()
+    hidden = sum(row["not_public"] for row in live)
+    staff = f"{plural(hidden, 'page')} of documents that are not public: on content development only."
+    return f"{'; '.join(parts)}.".capitalize() + (f" {staff}" if hidden else "")

@@ -87,6 +87,7 @@ def test_no_number_is_given_while_findings_are_still_looked_for(
         assert "Recommendation" not in text and "attention." not in text
     listed = html.fromstring(browser.get(f"/crawls/{run.pk}/findings/").content)
     assert "Findings so far" in listed.text_content() and not listed.xpath("//ul[@aria-label='State']//b")
+    assert "(1 document)" not in listed.text_content() and not listed.xpath("//*[contains(@class,'pager')]")
     assert "Still looking: 1 document of this run is to be looked through" in listed.text_content()
     counts = f"/api/v1/runs/{run.pk}/counts/"
     assert browser.get(counts).json()["still_looking"] == 1
