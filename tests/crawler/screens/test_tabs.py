@@ -217,13 +217,31 @@ def test_figures_and_chips_are_those_of_the_document_that_is_chosen(
     assert all(f"doc={second.doc_id}" in link.get("href") for link in (found, *others))
 
 
-def test_folders_open_in_place_and_alone(signed_in: SignedIn, editor: Any, run: Run) -> None:
+def names_in(page: Any) -> list[str]:
+    return [row.text_content().strip() for row in page.xpath("//table/tbody/tr/th")]
+
+
+def test_what_is_outside_is_one_line_without_commands(signed_in: SignedIn, editor: Any, run: Run) -> None:
     browser, path = signed_in(editor), f"/crawls/{run.pk}/tree/"
     page = html.fromstring(browser.get(path).content)
-    (toggle,) = page.xpath(f"//tbody//a[text()='{SITE}/']/@href") or page.xpath("(//tbody/tr)[1]/th/a/@href")
-    opened = html.fromstring(browser.get(path + toggle).content)
-    names = [row.text_content().strip() for row in opened.xpath("//tbody/tr/th")]
-    assert names[:4] == [f"{SITE}/", "careers/", "indicators/", "measures/"]
+    rows = page.xpath("//table/tbody/tr")
+    assert ["Exclude this folder" in row.text_content() for row in rows] == [True, True, True, False, False]
+    assert rows[3].xpath("td[@data-th='Found']")[0].text_content() == "2", "careers/, of both documents"
+    page = html.fromstring(browser.get(path + rows[4].xpath("th/a/@href")[0]).content)
+    assert names_in(page)[-2:] == ["Outside the root string: 1 site", "https://cdn.example.net/"]
+    outside = page.xpath("//table/tbody/tr")[-1]
+    assert "Exclude" not in outside.text_content()
+
+
+def test_folders_open_in_place_and_alone(signed_in: SignedIn, editor: Any, run: Run) -> None:
+    browser, path = signed_in(editor), f"/crawls/{run.pk}/tree/"
+    opened = html.fromstring(browser.get(path).content)
+    names = ["indicators/", "measures/", "Outside the root string: 1 folder"]
+    assert names_in(opened) == [f"{SITE}/", *names, "Outside the root string: 1 site"], "the only site is open"
+    closed = html.fromstring(browser.get(path + opened.xpath("(//tbody/tr)[1]/th/a/@href")[0]).content)
+    assert names_in(closed) == [f"{SITE}/", "Outside the root string: 1 site"]
+    again = html.fromstring(browser.get(path + closed.xpath("(//tbody/tr)[1]/th/a/@href")[0]).content)
+    assert names_in(again) == names_in(opened)
     alone = text_of(browser.get(f"{path}?folder={SITE}/measures/"))
     assert "right here" in alone and "One folder up" in alone
     picture = opened.xpath("//svg[@role='img']")[-1]
@@ -320,12 +338,14 @@ def test_a_host_can_be_added_or_excluded_where_one_document_is_meant(
     signed_in: SignedIn, editor: Any, reader: Any, run: Run, document: Document
 ) -> None:
     here = f"/crawls/{run.pk}/hosts/?doc={document.pk}"
-    doors = html.fromstring(signed_in(editor).get(here).content).xpath("//tbody/tr[2]//td[@class='acts']/a/@href")
-    assert doors[0] == f"/documents/{document.pk}/crawl-points/new/?url=https%3A%2F%2Fcdn.example.net%2F"
-    assert doors[1].endswith("?pattern=https%3A%2F%2Fcdn.example.net%2F*")
+    page = html.fromstring(signed_in(editor).get(here).content)
+    inside, outside = (row.xpath(".//td[@class='acts']/a/@href") for row in page.xpath("//tbody/tr"))
+    assert outside[0] == f"/documents/{document.pk}/crawl-points/new/?url=https%3A%2F%2Fcdn.example.net%2F"
+    assert inside[1].endswith("?pattern=https%3A%2F%2Fquality.example.gov%2F*")
+    assert len(inside) == len(outside) + 1 == 3, "what is outside needs no exclude URL"
     assert len(html.fromstring(signed_in(reader).get(here).content).xpath("//tbody/tr[2]//td[@class='acts']/a")) == 1
     of_several = html.fromstring(signed_in(editor).get(f"/crawls/{run.pk}/hosts/").content)
-    doors = of_several.xpath("//tbody/tr[2]//td[@class='acts']/a[contains(., 'Add') or contains(., 'Exclude')]/@href")
+    doors = of_several.xpath("//tbody/tr[1]//td[@class='acts']/a[contains(., 'Add') or contains(., 'Exclude')]/@href")
     assert doors == ["?choose=1"] * 2, "first a document is chosen"
 
 
