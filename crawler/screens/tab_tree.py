@@ -63,7 +63,7 @@ def tree(request: HttpRequest, run: Run, docs: Docs, context: dict[str, Any]) ->
         "above": _above(folder),
         "doc_id": doc_id,
         "picture": picture_of(nodes),
-        "nodes": len(nodes),
+        "nodes": sum(not node.elsewhere for node in nodes),
         "all_nodes": all_nodes,
         "most": MOST,
         **choices,

@@ -17,7 +17,7 @@ from crawler.narrowing import Choice, addresses_again
 from crawler.pruning import erase
 from crawler.queries.failures import pattern_of
 from crawler.queries.sites import by_folder, by_site, median_of
-from crawler.queries.tree import Node
+from crawler.queries.tree import Node, first_links
 from crawler.screens import lists
 from crawler.screens.tab_settings import differing
 from crawler.screens.tree_picture import picture_of
@@ -244,16 +244,47 @@ def test_folders_open_in_place_and_alone(signed_in: SignedIn, editor: Any, run: 
     assert names_in(again) == names_in(opened)
     alone = text_of(browser.get(f"{path}?folder={SITE}/measures/"))
     assert "right here" in alone and "One folder up" in alone
-    picture = opened.xpath("//svg[@role='img']")[-1]
-    assert len(picture.xpath(".//circle")) == 13 and len(picture.xpath(".//line")) == 11
+
+
+def test_the_picture_names_each_page_under_the_page_it_was_found_on(signed_in: SignedIn, editor: Any, run: Run) -> None:
+    path = f"/crawls/{run.pk}/tree/"
+    page = html.fromstring(signed_in(editor).get(path).content)
+    (start, other) = page.xpath("//section[@aria-labelledby='pic-h']/ul/li")
+    assert start.xpath("a/text()") == ["Title of start"]
+    assert (
+        "/measures/" in start.text_content() and "crawl point of Measures of hospital quality" in start.text_content()
+    )
+    assert "crawl point of Patient safety indicators" in other.text_content()
+    assert start.xpath("details[@open]/summary/text()") == ["5 pages found on it"]
+    found = start.xpath("details/ul/li")
+    assert [one.xpath("string(a)") for one in found] == [f"Title of {n}.html" for n in (1, 3, 5, 2, 4)]
+    assert [one.xpath("string(span[2])") for one in found] == ["", "", "", ", depth 2", ", depth 2"]
+    entry = LedgerEntry.objects.get(excursion__run=run, url__endswith="measures/1.html")
+    assert found[0].xpath("a/@href") == [f"/crawls/{run.pk}/pages/{entry.pk}/"]
+    page = html.fromstring(signed_in(editor).get(f"{path}?folder={SITE}/measures/deep/").content)
+    assert not page.xpath("//section[@aria-labelledby='pic-h']"), "nothing is stored there"
+
+
+def test_a_folder_alone_shows_the_pages_elsewhere_that_led_to_it(run: Run) -> None:
+    excursion = run.excursions.order_by("pk")[0]
+    deep = LedgerEntry.objects.get(excursion=excursion, url__endswith="measures/1.html")
+    LedgerEntry.objects.filter(pk=deep.pk).update(url=f"{SITE}/measures/deep/1.html")
+    (above, found), count = first_links(run, None, f"{SITE}/measures/deep/", None)
+    assert count == 1 and above.elsewhere and above.url == f"{SITE}/measures/" and found.parent == above.key
 
 
 def test_a_picture_of_odd_trees_ends() -> None:
     key = [(1, bytes([number])) for number in range(4)]
-    circle = [Node(n, "u", n % 2, key[n], key[(n + 1) % 4]) for n in range(4)]
-    chain = [Node(n, "u", n, (1, n.to_bytes(2)), (1, (n - 1).to_bytes(2)) if n else None) for n in range(500)]
-    assert picture_of(circle) is not None and picture_of(chain) is not None
-    assert picture_of([]) is None and picture_of(circle[:1]) is None
+    circle = [Node(n, "http://a/", n % 2, key[n], key[(n + 1) % 4]) for n in range(4)]
+    assert [branch.level for branch in picture_of(circle)] == [0, 1, 2, 3]
+    chain = [
+        Node(n, f"http://a/{n}", n, (1, n.to_bytes(2)), (1, (n - 1).to_bytes(2)) if n else None) for n in range(500)
+    ]
+    branches = picture_of(chain)
+    assert [branch.level for branch in branches] == [*range(8), *[8] * 492]
+    assert sum(branch.begins for branch in branches) == sum(len(branch.ends) for branch in branches) == 8
+    assert (branches[0].below, branches[8].remark, branches[9].remark) == (499, "depth 8", "depth 9")
+    assert picture_of([]) == picture_of(circle[:1]) == []
 
 
 def test_settings_are_compared_with_the_current_ones(signed_in: SignedIn, editor: Any, document: Document) -> None:
