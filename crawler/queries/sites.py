@@ -49,6 +49,11 @@ class Group:
         return self.new + self.changed + self.unchanged
 
     @property
+    def is_outside(self) -> bool:
+        """Nothing in it begins with a root string: pages link to it, and that is all."""
+        return self.found == self.outside
+
+    @property
     def skipped(self) -> int:
         return self.robots + self.outside + self.excluded + self.other + self.left
 

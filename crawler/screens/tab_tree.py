@@ -8,9 +8,10 @@ from django.http import HttpRequest
 from django.urls import reverse
 
 from clearinghouse.access.policies import Action, doc_ids_for, may
+from clearinghouse.access.templatetags.pieces import plural
 
 from ..models import Run
-from ..queries.counts import Docs
+from ..queries.counts import Docs, excursions_of
 from ..queries.sites import Group, by_folder, by_site
 from ..queries.tree import MOST, first_links
 from .lists import choices_of
@@ -18,19 +19,22 @@ from .scope import number_in
 from .tree_picture import picture_of
 
 _OPEN_AT_ONCE = 20
+_OPEN_AT_FIRST = 3
 _ROWS = 500
+_OUTSIDE = "outside "  # before the folder (or nothing, for the sites) whose outside part is open
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A folder of the table."""
+    """A folder of the table, or all that is outside in one."""
 
     group: Group
     level: int
     name: str
     opened: bool
     leaf: bool  # the pages of the folder above itself
-    exclude: str  # the address that asks why it is to be left out
+    several: bool  # what is outside, in one line
+    exclude: str  # the address that asks why it is to be left out; empty for what is outside: it is out already
     toggle: str  # the address that opens or closes it
     focus: str
     pages_url: str
@@ -45,8 +49,11 @@ class Line:
 def tree(request: HttpRequest, run: Run, docs: Docs, context: dict[str, Any]) -> dict[str, Any]:
     doc_id = number_in(request, "doc")
     folder = request.GET.get("folder", "")[:2048]
-    opened = list(dict.fromkeys(request.GET.getlist("open")))[:_OPEN_AT_ONCE]
-    lines, cut = _lines(run, docs, _Asked(folder, tuple(opened), doc_id))
+    opened = [one for one in dict.fromkeys(request.GET.getlist("open")) if one][:_OPEN_AT_ONCE]
+    folders = _Folders(run, docs, doc_id)
+    if "open" not in request.GET:
+        opened = folders.where_there_is_one_way(folder)
+    lines, cut = _lines(folders, _Asked(folder, tuple(opened), doc_id))
     nodes, all_nodes = first_links(run, docs, folder, doc_id)
     choices = choices_of(run, docs, context, doc_id)
     return {
@@ -56,22 +63,36 @@ def tree(request: HttpRequest, run: Run, docs: Docs, context: dict[str, Any]) ->
         "above": _above(folder),
         "doc_id": doc_id,
         "picture": picture_of(nodes),
-        "nodes": len(nodes),
+        "nodes": sum(not node.elsewhere for node in nodes),
         "all_nodes": all_nodes,
         "most": MOST,
         **choices,
-        **_leaving_out(request, choices["documents"], doc_id),
+        **_leaving_out(request, run, docs, choices["documents"]),
     }
 
 
-def _leaving_out(request: HttpRequest, listed: list[tuple[int, str]], doc_id: int | None) -> dict[str, Any]:
+def _leaving_out(request: HttpRequest, run: Run, docs: Docs, listed: list[tuple[int, str]]) -> dict[str, Any]:
     """The folder somebody wants to leave out, and the documents of which they may: one is chosen. A run over very
     many documents lists none: choose one on the Summary tab."""
     if not listed or not may(request.user, Action.EDIT):
         return {"leave_out": "", "mine": []}
-    editable = doc_ids_for(request.user, Action.EDIT)
+    editable, doc_id = doc_ids_for(request.user, Action.EDIT), number_in(request, "doc")
     mine = [(pk, title) for pk, title in listed if (editable is None or pk in editable) and doc_id in (None, pk)]
-    return {"leave_out": request.GET.get("exclude", "")[:2000] if mine else "", "mine": mine}
+    folder = request.GET.get("exclude", "")[:2000] if mine else ""
+    if folder and len(mine) > 1:
+        concerned = _with_roots_at(run, docs, folder)
+        mine = [(pk, title) for pk, title in mine if pk in concerned] or mine
+    return {"leave_out": folder, "mine": mine}
+
+
+def _with_roots_at(run: Run, docs: Docs, folder: str) -> set[int]:
+    """The documents with a root string above the folder, or in it: the others never fetch anything there."""
+    place, concerned = folder.partition("://")[2], set()
+    for doc_id, snapshot in excursions_of(run, docs).values_list("doc_id", "snapshot"):
+        roots = [str(point["root"]).partition("://")[2] for point in (snapshot or {}).get("points", [])]
+        if any(place.startswith(root) or root.startswith(place) for root in roots):
+            concerned.add(doc_id)
+    return concerned
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,44 +104,92 @@ class _Asked:
     def query(self, **changes: Any) -> str:
         asked = {"folder": self.folder, "opened": self.opened} | changes
         pairs = [("folder", asked["folder"])] if asked["folder"] else []
-        pairs += [("open", one) for one in asked["opened"]]
+        # Without any `open` it would open by itself again.
+        pairs += [("open", one) for one in asked["opened"] or [""]]
         pairs += [("doc", str(self.doc_id))] if self.doc_id is not None else []
         pairs += [("exclude", asked["exclude"])] if "exclude" in asked else []
         return "?" + urlencode(pairs)
 
+    def toggle(self, name: str) -> str:
+        rest = tuple(one for one in self.opened if one != name)
+        return self.query(opened=rest if name in self.opened else (*self.opened, name))
 
-def _lines(run: Run, docs: Docs, asked: _Asked) -> tuple[list[Line], bool]:
+
+class _Folders:
+    """What is right below each folder, asked once: what crawl points may fetch first, then what is outside."""
+
+    def __init__(self, run: Run, docs: Docs, doc_id: int | None) -> None:
+        self.run, self._docs, self._doc_id = run, docs, doc_id
+        self._known: dict[str, tuple[list[Group], list[Group]]] = {}
+
+    def below(self, folder: str) -> tuple[list[Group], list[Group]]:
+        if folder not in self._known:
+            place = self.run, self._docs
+            groups = by_folder(*place, folder, self._doc_id) if folder else by_site(*place, self._doc_id)
+            inside = [group for group in groups if not group.is_outside]
+            self._known[folder] = inside, [group for group in groups if group.is_outside]
+        return self._known[folder]
+
+    def where_there_is_one_way(self, folder: str) -> list[str]:
+        """The only site and the only folders below it, down to where they part, are open at first."""
+        opened: list[str] = []
+        while len(opened) < _OPEN_AT_FIRST:
+            inside = [group.start for group in self.below(folder)[0] if group.start != folder]
+            if len(inside) != 1:
+                break
+            opened.append(folder := inside[0])
+        return opened
+
+
+def _lines(folders: _Folders, asked: _Asked) -> tuple[list[Line], bool]:
     """The rows of the table, children below their folder; no more than a page can show."""
-
-    def below(folder: str, level: int) -> list[tuple[Group, int, str]]:
-        groups = by_folder(run, docs, folder, asked.doc_id) if folder else by_site(run, docs, asked.doc_id)
-        return [(group, level, folder) for group in reversed(groups)]
-
     lines: list[Line] = []
-    waiting = below(asked.folder, 0)
+    waiting = _below(folders, asked, asked.folder, 0)
     queries = 0
     while waiting and len(lines) < _ROWS:
-        line = _line(run, *waiting.pop(), asked)
+        line = waiting.pop()
         lines.append(line)
-        if line.opened and queries < _OPEN_AT_ONCE:
+        if not line.opened:
+            continue
+        if line.several:
+            parent = line.group.start.removeprefix(_OUTSIDE)
+            outside = folders.below(parent)[1]
+            waiting += [_line(folders.run, group, line.level + 1, parent, asked) for group in reversed(outside)]
+        elif queries < _OPEN_AT_ONCE:
             queries += 1
-            waiting += below(line.group.start, line.level + 1)
+            waiting += _below(folders, asked, line.group.start, line.level + 1)
     return lines, bool(waiting)
+
+
+def _below(folders: _Folders, asked: _Asked, folder: str, level: int) -> list[Line]:
+    """The last one first."""
+    inside, outside = folders.below(folder)
+    lines = [_outside(outside, level, folder, asked)] if outside else []
+    return lines + [_line(folders.run, group, level, folder, asked) for group in reversed(inside)]
+
+
+def _outside(groups: list[Group], level: int, parent: str, asked: _Asked) -> Line:
+    found, start = sum(group.found for group in groups), _OUTSIDE + parent
+    name = f"Outside the root string: {plural(len(groups), 'folder' if parent else 'site')}"
+    return Line(
+        group=Group(start, found=found, outside=found), level=level, name=name, opened=start in asked.opened,
+        leaf=False, several=True, exclude="", toggle=asked.toggle(start), focus="", pages_url="", errors_url="",
+        found_url="",
+    )  # fmt: skip
 
 
 def _line(run: Run, group: Group, level: int, parent: str, asked: _Asked) -> Line:
     """A group that has the name of the folder it is in: the pages of that folder itself."""
     leaf = group.start == parent
-    opened = group.start in asked.opened and not leaf
-    rest = tuple(one for one in asked.opened if one != group.start)
     return Line(
         group=group,
         level=level,
         name="right here" if leaf else group.start.removeprefix(parent),
-        opened=opened,
+        opened=group.start in asked.opened and not leaf,
         leaf=leaf,
-        exclude=f"{asked.query(exclude=group.start)}#leave-out",
-        toggle=asked.query(opened=rest if opened else (*asked.opened, group.start)),
+        several=False,
+        exclude="" if group.is_outside else asked.query(exclude=group.start),
+        toggle=asked.toggle(group.start),
         focus=asked.query(folder=group.start, opened=()),
         pages_url=_door(run, group, ("crawled", "unchanged"), asked, leaf),
         errors_url=_door(run, group, ("failed",), asked, leaf),

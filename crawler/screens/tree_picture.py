@@ -1,92 +1,114 @@
-"""A tree of pages as points and lines of an SVG: one column for each depth, one line for each leaf. Pure."""
+"""How pages were found, as lists within lists that open in place: each page under the page it was found on. Pure."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ..queries.tree import Node
 
-_COLUMN = 120
-_LEAF = 10
-_MARGIN = 12
-
-
-@dataclass(frozen=True, slots=True)
-class Dot:
-    id: int
-    url: str
-    x: int
-    y: int
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    x1: int
-    y1: int
-    x2: int
-    y2: int
-
-
-@dataclass(frozen=True, slots=True)
-class Picture:
-    width: int
-    height: int
-    dots: list[Dot]
-    lines: list[Line]
-    title: str
-
-
-def picture_of(nodes: list[Node]) -> Picture | None:
-    """None when there is nothing to draw."""
-    if len(nodes) < 2:
-        return None
-    children = _children(nodes)
-    columns = {depth: number for number, depth in enumerate(sorted({node.depth for node in nodes}))}
-    heights = _heights(children)
-    place = {
-        node.key: (_MARGIN + _COLUMN * columns[node.depth], _MARGIN + int(_LEAF * heights[node.key])) for node in nodes
-    }
-    dots = [Dot(node.id, node.url, *place[node.key]) for node in nodes]
-    lines = [
-        Line(*place[node.parent], *place[node.key])
-        for node in nodes
-        if node.parent is not None and node.parent in place and node.parent != node.key
-    ]
-    return Picture(
-        width=2 * _MARGIN + _COLUMN * (len(columns) - 1),
-        height=2 * _MARGIN + int(_LEAF * max(heights.values())),
-        dots=dots,
-        lines=lines,
-        title=f"{len(nodes)} pages, each beside the page it was found on; {len(columns)} depths from left to right",
-    )
-
+_DEEPEST = 8  # lists within lists; what is found deeper stands in the last one, with its depth
+_AT_FIRST = 30  # lines that are seen before anything is opened
 
 _Key = tuple[int, bytes]
 
 
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """A line: a page, and what opens below it."""
+
+    node: Node
+    level: int
+    path: str  # the address, without the site where all pages are of one
+    found: int  # pages found on it
+    below: int  # those, and what was found on them
+    opened: bool
+    begins: bool  # a list of what was found on it follows
+    ends: range  # lists that end behind it
+    remark: str  # what its place does not tell
+
+
+def picture_of(nodes: list[Node]) -> list[Branch]:
+    """Empty when there is nothing to see."""
+    if len(nodes) < 2:
+        return []
+    known = {node.key: node for node in nodes}
+    children = _children(nodes)
+    lines = list(_in_order(children))
+    below = _below(lines, children)
+    opened = _opened_at_first(children)
+    sites = {_site_of(node.url) for node in nodes}
+    site = sites.pop() if len(sites) == 1 else ""
+    one_more = {child: known[key].depth + 1 for key, found in children.items() if key for child in found}
+    following = [level for _, level in lines[1:]] + [0]
+    return [
+        Branch(
+            node=known[key],
+            level=level,
+            path=known[key].url.removeprefix(site),
+            found=len(children.get(key, ())),
+            below=below[key],
+            opened=key in opened,
+            begins=after > level,
+            ends=range(level - after),
+            remark=_remark(known[key].depth, one_more.get(key) if level < _DEEPEST else None),
+        )
+        for (key, level), after in zip(lines, following, strict=True)
+    ]
+
+
+def _remark(depth: int, expected: int | None) -> str:
+    """The depth where it is not one more than that of the page above: a nearer way may have been found later."""
+    if not depth:
+        return "crawl point"
+    return "" if depth == expected else f"depth {depth}"
+
+
+def _site_of(url: str) -> str:
+    """Without the slash: it begins the path."""
+    return url[: url.find("/", len("https://"))]
+
+
 def _children(nodes: list[Node]) -> dict[_Key | None, list[_Key]]:
     """Under each page those found on it; what was found on a page that is not shown stands at the left."""
-    depth_of = {node.key: node.depth for node in nodes}
+    parents: dict[_Key, _Key | None] = {node.key: None for node in nodes}
     children: dict[_Key | None, list[_Key]] = {None: []}
     for node in nodes:
-        # A page found by a redirect may have the depth of its parent: a circle must not swallow the tree.
-        known = node.parent is not None and depth_of.get(node.parent, node.depth) < node.depth
-        children.setdefault(node.parent if known else None, []).append(node.key)
+        if node.parent in parents and not _leads_to(parents, node.parent, node.key):
+            parents[node.key] = node.parent
+        children.setdefault(parents[node.key], []).append(node.key)
     return children
 
 
-def _heights(children: dict[_Key | None, list[_Key]]) -> dict[_Key, float]:
-    """Each leaf has a line of its own, each page the middle of its children; no recursion: chains may be long."""
-    heights: dict[_Key, float] = {}
-    free = 0
-    stack: list[tuple[_Key, bool]] = [(key, False) for key in reversed(children[None])]
+def _leads_to(parents: dict[_Key, _Key | None], start: _Key | None, key: _Key) -> bool:
+    """Whether a page is above another one: a circle must not swallow the tree."""
+    while start is not None and start != key:
+        start = parents[start]
+    return start == key
+
+
+def _in_order(children: dict[_Key | None, list[_Key]]) -> Iterator[tuple[_Key, int]]:
+    """Each page with its level, what was found on it right behind it; no recursion: chains may be long."""
+    stack = [(key, 0) for key in reversed(children[None])]
     while stack:
-        key, done = stack.pop()
-        below = children.get(key, [])
-        if done:
-            heights[key] = (heights[below[0]] + heights[below[-1]]) / 2
-        elif below:
-            stack.append((key, True))
-            stack += [(child, False) for child in reversed(below)]
-        else:
-            heights[key] = free
-            free += 1
-    return heights
+        key, level = stack.pop()
+        yield key, level
+        stack += [(child, min(level + 1, _DEEPEST)) for child in reversed(children.get(key, []))]
+
+
+def _below(lines: list[tuple[_Key, int]], children: dict[_Key | None, list[_Key]]) -> dict[_Key, int]:
+    counts: dict[_Key, int] = {}
+    for key, _ in reversed(lines):
+        counts[key] = sum(1 + counts[child] for child in children.get(key, ()))
+    return counts
+
+
+def _opened_at_first(children: dict[_Key | None, list[_Key]]) -> set[_Key]:
+    """From the left, what does not make the picture long."""
+    opened, waiting = set(), list(children[None])
+    seen = len(waiting)
+    for key in waiting:  # grows
+        found = children.get(key, [])
+        if found and seen + len(found) <= _AT_FIRST:
+            opened.add(key)
+            seen += len(found)
+            waiting += found
+    return opened

@@ -135,10 +135,9 @@ def test_a_folder_of_the_tree_is_left_out_with_a_note(
     browser, here = signed_in(editor), f"/crawls/{run.pk}/tree/"
     folder = f"{SITE}/measures/deep/"
     opened = f"{here}?folder={SITE}/measures/"
+    assert any("measures" in link for link in links(browser.get(here), "Exclude this folder")), "nothing to open first"
     door = next(link for link in links(browser.get(opened), "Exclude this folder") if "deep" in link)
-    form = html.fromstring(browser.get(here + door.partition("#")[0]).content).xpath("//form[.//input[@name='note']]")[
-        0
-    ]
+    (form,) = html.fromstring(browser.get(here + door).content).xpath("//form[.//input[@name='note'][@autofocus]]")
     sent = {one.get("name"): one.get("value") for one in form.xpath(".//input[@type='hidden']")}
     assert sent["folder"] == folder and sent["doc"] == str(document.pk)
     address = f"/crawls/{run.pk}/exclude-folder/"
@@ -156,6 +155,22 @@ def test_a_folder_of_the_tree_is_left_out_with_a_note(
     assert links(signed_in(reader).get(opened), "Exclude this folder") == []
     assert signed_in(reader).post(address, sent | {"note": "x"}).status_code == 403
     assert browser.post(address, sent | {"note": "x", "doc": "999"}).status_code == 404
+
+
+def test_a_folder_is_excluded_of_a_document_that_is_crawled_there(
+    signed_in: SignedIn, editor: Any, finished_run: Run
+) -> None:
+    browser, here = signed_in(editor), f"/crawls/{finished_run.pk}/tree/"
+    first, second = finished_run.excursions.order_by("title")
+
+    def documents(folder: str) -> list[str]:
+        page = html.fromstring(browser.get(f"{here}?exclude={folder}").content)
+        (form,) = page.xpath("//form[.//input[@name='note']]")
+        return form.xpath(".//*[@name='doc']/@value | .//*[@name='doc']/option/@value")
+
+    assert documents(f"{SITE}/measures/deep/") == [str(first.doc_id)]
+    assert documents(f"{SITE}/indicators/") == [str(second.doc_id)]
+    assert documents(f"{SITE}/") == [str(first.doc_id), str(second.doc_id)]
 
 
 # -- Changes, Log -------------------------------------------------------------------------------------------------

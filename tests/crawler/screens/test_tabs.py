@@ -17,7 +17,7 @@ from crawler.narrowing import Choice, addresses_again
 from crawler.pruning import erase
 from crawler.queries.failures import pattern_of
 from crawler.queries.sites import by_folder, by_site, median_of
-from crawler.queries.tree import Node
+from crawler.queries.tree import Node, first_links
 from crawler.screens import lists
 from crawler.screens.tab_settings import differing
 from crawler.screens.tree_picture import picture_of
@@ -218,25 +218,74 @@ def test_figures_and_chips_are_those_of_the_document_that_is_chosen(
     assert all(f"doc={second.doc_id}" in link.get("href") for link in (found, *others))
 
 
-def test_folders_open_in_place_and_alone(signed_in: SignedIn, editor: Any, run: Run) -> None:
+def names_in(page: Any) -> list[str]:
+    return [row.text_content().strip() for row in page.xpath("//table/tbody/tr/th")]
+
+
+def test_what_is_outside_is_one_line_without_commands(signed_in: SignedIn, editor: Any, run: Run) -> None:
     browser, path = signed_in(editor), f"/crawls/{run.pk}/tree/"
     page = html.fromstring(browser.get(path).content)
-    (toggle,) = page.xpath(f"//tbody//a[text()='{SITE}/']/@href") or page.xpath("(//tbody/tr)[1]/th/a/@href")
-    opened = html.fromstring(browser.get(path + toggle).content)
-    names = [row.text_content().strip() for row in opened.xpath("//tbody/tr/th")]
-    assert names[:4] == [f"{SITE}/", "careers/", "indicators/", "measures/"]
+    rows = page.xpath("//table/tbody/tr")
+    assert ["Exclude this folder" in row.text_content() for row in rows] == [True, True, True, False, False]
+    assert rows[3].xpath("td[@data-th='Found']")[0].text_content() == "2", "careers/, of both documents"
+    page = html.fromstring(browser.get(path + rows[4].xpath("th/a/@href")[0]).content)
+    assert names_in(page)[-2:] == ["Outside the root string: 1 site", "https://cdn.example.net/"]
+    outside = page.xpath("//table/tbody/tr")[-1]
+    assert "Exclude" not in outside.text_content()
+
+
+def test_folders_open_in_place_and_alone(signed_in: SignedIn, editor: Any, run: Run) -> None:
+    browser, path = signed_in(editor), f"/crawls/{run.pk}/tree/"
+    opened = html.fromstring(browser.get(path).content)
+    names = ["indicators/", "measures/", "Outside the root string: 1 folder"]
+    assert names_in(opened) == [f"{SITE}/", *names, "Outside the root string: 1 site"], "the only site is open"
+    closed = html.fromstring(browser.get(path + opened.xpath("(//tbody/tr)[1]/th/a/@href")[0]).content)
+    assert names_in(closed) == [f"{SITE}/", "Outside the root string: 1 site"]
+    again = html.fromstring(browser.get(path + closed.xpath("(//tbody/tr)[1]/th/a/@href")[0]).content)
+    assert names_in(again) == names_in(opened)
     alone = text_of(browser.get(f"{path}?folder={SITE}/measures/"))
     assert "right here" in alone and "One folder up" in alone
-    picture = opened.xpath("//svg[@role='img']")[-1]
-    assert len(picture.xpath(".//circle")) == 13 and len(picture.xpath(".//line")) == 11
+
+
+def test_the_picture_names_each_page_under_the_page_it_was_found_on(signed_in: SignedIn, editor: Any, run: Run) -> None:
+    path = f"/crawls/{run.pk}/tree/"
+    page = html.fromstring(signed_in(editor).get(path).content)
+    (start, other) = page.xpath("//section[@aria-labelledby='pic-h']/ul/li")
+    assert start.xpath("a/text()") == ["Title of start"]
+    assert (
+        "/measures/" in start.text_content() and "crawl point of Measures of hospital quality" in start.text_content()
+    )
+    assert "crawl point of Patient safety indicators" in other.text_content()
+    assert start.xpath("details[@open]/summary/text()") == ["5 pages found on it"]
+    found = start.xpath("details/ul/li")
+    assert [one.xpath("string(a)") for one in found] == [f"Title of {n}.html" for n in (1, 3, 5, 2, 4)]
+    assert [one.xpath("string(span[2])") for one in found] == ["", "", "", ", depth 2", ", depth 2"]
+    entry = LedgerEntry.objects.get(excursion__run=run, url__endswith="measures/1.html")
+    assert found[0].xpath("a/@href") == [f"/crawls/{run.pk}/pages/{entry.pk}/"]
+    page = html.fromstring(signed_in(editor).get(f"{path}?folder={SITE}/measures/deep/").content)
+    assert not page.xpath("//section[@aria-labelledby='pic-h']"), "nothing is stored there"
+
+
+def test_a_folder_alone_shows_the_pages_elsewhere_that_led_to_it(run: Run) -> None:
+    excursion = run.excursions.order_by("pk")[0]
+    deep = LedgerEntry.objects.get(excursion=excursion, url__endswith="measures/1.html")
+    LedgerEntry.objects.filter(pk=deep.pk).update(url=f"{SITE}/measures/deep/1.html")
+    (above, found), count = first_links(run, None, f"{SITE}/measures/deep/", None)
+    assert count == 1 and above.elsewhere and above.url == f"{SITE}/measures/" and found.parent == above.key
 
 
 def test_a_picture_of_odd_trees_ends() -> None:
     key = [(1, bytes([number])) for number in range(4)]
-    circle = [Node(n, "u", n % 2, key[n], key[(n + 1) % 4]) for n in range(4)]
-    chain = [Node(n, "u", n, (1, n.to_bytes(2)), (1, (n - 1).to_bytes(2)) if n else None) for n in range(500)]
-    assert picture_of(circle) is not None and picture_of(chain) is not None
-    assert picture_of([]) is None and picture_of(circle[:1]) is None
+    circle = [Node(n, "http://a/", n % 2, key[n], key[(n + 1) % 4]) for n in range(4)]
+    assert [branch.level for branch in picture_of(circle)] == [0, 1, 2, 3]
+    chain = [
+        Node(n, f"http://a/{n}", n, (1, n.to_bytes(2)), (1, (n - 1).to_bytes(2)) if n else None) for n in range(500)
+    ]
+    branches = picture_of(chain)
+    assert [branch.level for branch in branches] == [*range(8), *[8] * 492]
+    assert sum(branch.begins for branch in branches) == sum(len(branch.ends) for branch in branches) == 8
+    assert (branches[0].below, branches[8].remark, branches[9].remark) == (499, "depth 8", "depth 9")
+    assert picture_of([]) == picture_of(circle[:1]) == []
 
 
 def test_settings_are_compared_with_the_current_ones(signed_in: SignedIn, editor: Any, document: Document) -> None:
@@ -321,12 +370,14 @@ def test_a_host_can_be_added_or_excluded_where_one_document_is_meant(
     signed_in: SignedIn, editor: Any, reader: Any, run: Run, document: Document
 ) -> None:
     here = f"/crawls/{run.pk}/hosts/?doc={document.pk}"
-    doors = html.fromstring(signed_in(editor).get(here).content).xpath("//tbody/tr[2]//td[@class='acts']/a/@href")
-    assert doors[0] == f"/documents/{document.pk}/crawl-points/new/?url=https%3A%2F%2Fcdn.example.net%2F"
-    assert doors[1].endswith("?pattern=https%3A%2F%2Fcdn.example.net%2F*")
+    page = html.fromstring(signed_in(editor).get(here).content)
+    inside, outside = (row.xpath(".//td[@class='acts']/a/@href") for row in page.xpath("//tbody/tr"))
+    assert outside[0] == f"/documents/{document.pk}/crawl-points/new/?url=https%3A%2F%2Fcdn.example.net%2F"
+    assert inside[1].endswith("?pattern=https%3A%2F%2Fquality.example.gov%2F*")
+    assert len(inside) == len(outside) + 1 == 3, "what is outside needs no exclude URL"
     assert len(html.fromstring(signed_in(reader).get(here).content).xpath("//tbody/tr[2]//td[@class='acts']/a")) == 1
     of_several = html.fromstring(signed_in(editor).get(f"/crawls/{run.pk}/hosts/").content)
-    doors = of_several.xpath("//tbody/tr[2]//td[@class='acts']/a[contains(., 'Add') or contains(., 'Exclude')]/@href")
+    doors = of_several.xpath("//tbody/tr[1]//td[@class='acts']/a[contains(., 'Add') or contains(., 'Exclude')]/@href")
     assert doors == ["?choose=1"] * 2, "first a document is chosen"
 
 
