@@ -13,6 +13,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
 from clearinghouse.access.policies import Action, may, require
+from clearinghouse.access.templatetags.pieces import plural
 from clearinghouse.library.models import Project
 
 from .. import quiet, schedules
@@ -21,10 +22,10 @@ from ..narrowing import ONLY_FAILED, ONLY_NEW
 from ..policy.timetable import WEEKDAYS, sentence
 from ..queries.counts import Docs
 from ..queries.plans import Planned, doc_ids_among, documents_with_points, pages_of
+from .quiet_hours import WeekEntries
 from .scope import visible_docs
 
 _SHADES = 4
-_HOURS = range(24)
 _NEAR = 800  # days
 
 
@@ -84,25 +85,22 @@ def said_of(schedule: Schedule) -> str:
 
 @require_safe
 def planned(request: HttpRequest) -> HttpResponse:
-    docs = visible_docs(request)
+    return _page(request)
+
+
+def _page(request: HttpRequest, entries: WeekEntries | None = None) -> HttpResponse:
+    """With quiet hours as they are kept, or as they are being filled in."""
+    docs, week = visible_docs(request), quiet.week()
     context = {
         "plans": plans_of(docs),
         "may_launch": may(request.user, Action.ADMINISTER),
         "may_pause": may(request.user, Action.ADMINISTER),
         "zone": timezone.get_default_timezone_name(),
         "silence": quiet.silence(timezone.now()),
-        "week": quiet.week(),
-        "rows": _week_rows(quiet.week().hours),
-        "hours": [f"{hour:02}" for hour in _HOURS],
+        "week": week,
     }
+    context |= (entries or WeekEntries.of(week.hours)).shown(week.hours)
     return render(request, "crawler/schedules.html", context)
-
-
-def _week_rows(hours: str) -> list[tuple[str, list[tuple[int, str, bool]]]]:
-    return [
-        (name, [(24 * day + hour, f"{name} {hour:02}:00", hours[24 * day + hour] == "1") for hour in _HOURS])
-        for day, name in enumerate(WEEKDAYS)
-    ]
 
 
 @require_POST
@@ -125,10 +123,13 @@ def change(request: HttpRequest, schedule_id: int) -> HttpResponse:
 
 @require_POST
 def hours(request: HttpRequest) -> HttpResponse:
+    """Saves what is ticked; the other buttons of the form only tick and untick."""
     require(request.user, Action.ADMINISTER)
-    chosen = set(request.POST.getlist("quiet"))
-    quiet.set_hours("".join("1" if str(hour) in chosen else "0" for hour in range(quiet.HOURS)), _name(request))
-    messages.success(request, f"Quiet hours saved: {len(chosen)} hours of the week.")
+    entries, wanted = WeekEntries.read(request.POST), request.POST.get("do", "save")
+    if wanted != "save":
+        return _page(request, entries.after(wanted))
+    quiet.set_hours(entries.hours, _name(request))
+    messages.success(request, f"Quiet hours saved: {plural(len(entries.ticked), 'hour')} of the week.")
     return redirect("schedules")
 
 

@@ -126,6 +126,39 @@ def test_quiet_hours_are_saved_and_shown(signed_in: SignedIn, administrator: Any
     )
 
 
+def ticked(answer: Any) -> set[str]:
+    boxes = html.fromstring(answer.content).xpath("//table[contains(@class,'week')]//input[@checked]/@aria-label")
+    return set(map(str, boxes))
+
+
+def test_a_range_a_day_and_an_hour_are_ticked_at_once_and_saved_by_save(
+    signed_in: SignedIn, administrator: Any
+) -> None:
+    browser = signed_in(administrator)
+
+    def press(button: str, **form: Any) -> Any:
+        return browser.post("/crawls/schedules/hours/", {"do": button} | form)
+
+    night = {"day": ["0", "6"], "from": "22", "to": "2"}  # of Sunday it ends on Monday
+    late = {f"{day} {hour}:00" for day in ("Monday", "Sunday") for hour in (22, 23)}
+    late |= {"Monday 00:00", "Monday 01:00", "Tuesday 00:00", "Tuesday 01:00"}
+    answer = press("quiet", **night)
+    assert ticked(answer) == late and "8 hours of the week, not saved yet" in text_of(answer)
+    assert ticked(press("open", quiet=["0", "5"], **night)) == {"Monday 05:00"}
+    assert len(ticked(press("quiet", day="3", **{"from": "8", "to": "8"}))) == 24
+    assert ticked(press("quiet", day=["x"], **{"from": "²", "to": "0"})) == set()
+
+    tuesday = {f"Tuesday {hour:02}:00" for hour in range(24)}
+    assert ticked(press("day-1", quiet=["24"])) == tuesday
+    assert ticked(press("day-1", quiet=[str(hour) for hour in range(24, 48)])) == set(), "again: none of it"
+    assert len(ticked(press("hour-23"))) == 7 and len(ticked(press("week"))) == 168
+    for nonsense in ("day-7", "hour-24", "x"):
+        assert press(nonsense).status_code == 404
+    assert not QuietWeek.objects.exists(), "nothing is saved before Save is pressed"
+    assert press("save", quiet=["8"])["Location"] == "/crawls/schedules/"
+    assert QuietWeek.objects.get().hours.count("1") == 1
+
+
 def test_all_crawls_are_paused_and_said_so_everywhere(
     signed_in: SignedIn, administrator: Any, pointed: Document
 ) -> None:
