@@ -20,7 +20,7 @@ from clearinghouse.published.models import LiveGeneration, PublishedDocument, Pu
 from . import facts as all_facts
 from . import kept, relax
 from .backends import Backend, backend
-from .facts import Facts, Kind
+from .facts import Facts, Kind, Summed
 from .folding import Folded, folded
 from .narrowing import Narrow, narrowed
 from .query import Query, parse
@@ -51,6 +51,7 @@ class Hit:
     score: float
     folder: str = ""  # its site and first folder
     similar: int = 0  # other pages of these results that are like it: what Narrow.similar_to shows
+    others: list[tuple[int, str]] = field(default_factory=list)  # other documents that have this address: id, title
     more_from_folder: int = 0  # all pages of its folder, where some are put away: what Narrow.folder shows
     missing: tuple[str, ...] = ()  # words of the query it does not have
 
@@ -59,9 +60,9 @@ class Hit:
 class Results:
     query: Query
     generation: int
-    total: int = 0  # pages, with those that are folded away
+    total: int = 0  # pages, each address once, with those that are folded away
     complete: int = 0  # of them, pages with all words
-    entries: int = 0  # what a reader can page through: hits over all pages of results
+    entries: int = 0  # results: what a reader can page through
     seconds: float = 0.0
     hits: list[Hit] = field(default_factory=list)
     projects: Counter[str] = field(default_factory=Counter)
@@ -117,6 +118,8 @@ class Shown:
     total: int
     complete: int
     kinds: Counter[Kind]
+    documents: Counter[int]  # each with its pages, also where another has them, too
+    projects: Counter[str]
     crawled: Counter[str]
     folded: Folded
     scores: dict[int, float]
@@ -223,13 +226,32 @@ def _shown(library: Library, matched: Matched, query: Query, narrow: Narrow) -> 
         rows = _by_title(alias, facts, rows)
     elif narrow.sort == "best" and matched.query.groups:
         rows, scores = _best_first(alias, facts, matched, rows)
-    complete = len(rows) if matched.complete is None else sum(map(matched.complete.__contains__, rows))
     if matched.complete and narrow.sort != "best":
         rows = sorted(rows, key=matched.complete.__contains__, reverse=True)  # the order stays among equals
-    sums = facts.summed(rows)
+    once = facts.each_once(rows)
+    complete = len(once) if matched.complete is None else sum(map(matched.complete.__contains__, once))
+    sums = facts.summed(once)
+    documents, projects = _by_document(facts, rows, sums, library.documents)
     shown = folded(rows, facts, sums, alike=not narrow.similar_to, folders=not (narrow.similar_to or narrow.folder))
     weight = len(shown.rows) + kept.ANSWER if facts.whole else -1
-    return Shown(len(rows), complete, sums.kinds, sums.ages(library.now), shown, scores), weight
+    return Shown(len(once), complete, sums.kinds, documents, projects, sums.ages(library.now), shown, scores), weight
+
+
+def _by_document(
+    facts: Facts, rows: Sequence[int], sums: Summed, titles: Documents
+) -> tuple[Counter[int], Counter[str]]:
+    """How many pages each document and each project has; an address of two documents counts in both."""
+    kinds = sums.kinds if facts.once else facts.summed(rows).kinds
+    documents: Counter[int] = Counter()
+    projects: Counter[str] = Counter()
+    for kind, pages in kinds.items():
+        documents[kind.doc_id] += pages
+        projects[titles.get(kind.doc_id, ("", ""))[1]] += pages
+    if not facts.once:
+        of_kind = [titles.get(kind.doc_id, ("", ""))[1] for kind in facts.kinds]
+        projects = Counter(project for _, project in {(facts.same[row], of_kind[facts.kind[row]]) for row in rows})
+    del projects[""]
+    return documents, projects
 
 
 def _best_first(alias: str, facts: Facts, matched: Matched, rows: Sequence[int]) -> tuple[list[int], dict[int, float]]:
@@ -286,15 +308,17 @@ def _documents(alias: str, generation: int) -> Documents:
 def _count(results: Results, library: Library, shown: Shown) -> None:
     results.total, results.complete = shown.total, shown.complete
     results.entries, results.crawled = len(shown.folded.rows), shown.crawled.copy()
+    results.documents, results.projects = shown.documents.copy(), shown.projects.copy()
+    results.titles = {doc_id: _title(library.documents, doc_id) for doc_id in shown.documents}
     for kind, pages in shown.kinds.items():
-        title, project = library.documents.get(kind.doc_id, (f"Document {kind.doc_id}", ""))
-        results.documents[kind.doc_id] += pages
-        results.titles[kind.doc_id] = title
         results.types[kind.type_id] += pages
         results.sites[kind.host] += pages
-        for counter, value in ((results.projects, project), (results.languages, kind.language)):
-            if value:
-                counter[value] += pages
+        if kind.language:
+            results.languages[kind.language] += pages
+
+
+def _title(documents: Documents, doc_id: int) -> str:
+    return documents.get(doc_id, (f"Document {doc_id}", ""))[0]
 
 
 def _hits(library: Library, query: Query, shown: Shown, rows: Sequence[int]) -> list[Hit]:
@@ -309,6 +333,8 @@ def _hits(library: Library, query: Query, shown: Shown, rows: Sequence[int]) -> 
         if row in by_row:
             hit = _hit(by_row[row], shown.scores.get(row, 0.0), marker, library.documents)
             hit.folder = facts.folders[facts.folder[row]]
+            others = {facts.kinds[facts.kind[other]].doc_id for other in shown.folded.others.get(row, ())}
+            hit.others = sorted((doc_id, _title(library.documents, doc_id)) for doc_id in others)
             hit.similar = shown.folded.similar.get(row, 0)
             hit.more_from_folder = shown.folded.more.get(row, 0)
             hits.append(hit)
@@ -328,7 +354,7 @@ def _say_what_is_missing(library: Library, query: Query, matched: Matched, hits:
 
 
 def _hit(row: PublishedVersion, score: float, marker: Marker, documents: Documents) -> Hit:
-    document, project = documents.get(row.doc_id, (f"Document {row.doc_id}", ""))
+    document, project = _title(documents, row.doc_id), documents.get(row.doc_id, ("", ""))[1]
     piece = excerpt(getattr(row, "beginning", "") or row.metas, marker)
     return Hit(
         published_id=row.id,

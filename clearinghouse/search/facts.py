@@ -16,6 +16,8 @@ from .likeness import ALONE
 
 WEEK, MONTH, YEAR, OLDER = "week", "month", "year", "older"
 _DAY = 86400
+_AT_ONCE = 500
+_ENOUGH = 12  # bytes of a digest; what is alike by chance is one result too few
 _DAYS = {WEEK: 7, MONTH: 31, YEAR: 366}  # each holds the one before; older is what a year does not
 
 
@@ -47,9 +49,11 @@ class Facts:
     folders: list[str]
     folder: "array[int]"  # place in folders
     alike: "array[int]"  # the first row with the same likeness
+    same: "array[int]"  # the first row with the same address: another document may have it, too
     crawled: "array[float]"
     day: "array[int]"  # since 1970
     alone: bool  # no page is like another one
+    once: bool  # no address is there twice
     groups: list[Group]
     group: "array[int]"  # place in groups
     whole: bool = True  # every page of the generation is in the index; while one is built anew, nothing is kept
@@ -61,6 +65,15 @@ class Facts:
     def rows(self, published_ids: Iterable[int]) -> list[int]:
         """Those of them this generation shows."""
         return [row for row in map(self.row_of.get, published_ids) if row is not None]
+
+    def each_once(self, rows: Sequence[int]) -> Sequence[int]:
+        """The first of the rows of each address, in the same order."""
+        if self.once:
+            return rows
+        first: dict[int, int] = {}
+        for row in rows:
+            first.setdefault(self.same[row], row)
+        return array("i", first.values())
 
     def summed(self, rows: Sequence[int]) -> "Summed":
         return Summed(self, Counter(map(self.group.__getitem__, rows)))
@@ -113,8 +126,8 @@ def read(index: Backend, generation: int, key: tuple[Any, ...]) -> Facts:
     firsts: dict[int, int] = {}
     groups: dict[Group, int] = {}
     facts = Facts(
-        key, array("q"), [], array("i"), [], array("i"), array("i"), array("d"), array("i"), alone=True, groups=[],
-        group=array("i"),
+        key, array("q"), [], array("i"), [], array("i"), array("i"), array("i"), array("d"), array("i"), alone=True,
+        once=True, groups=[], group=array("i"),
     )  # fmt: skip
     for row, (published_id, doc_id, type_id, host, language, folder, alike, crawled_at) in enumerate(
         index.facts(generation)
@@ -133,7 +146,23 @@ def read(index: Backend, generation: int, key: tuple[Any, ...]) -> Facts:
     facts.whole = not index.missing(generation)
     facts.kinds, facts.folders = list(kinds), list(folders)
     facts.row_of = {published_id: row for row, published_id in enumerate(facts.ids)}
+    facts.same = array("i", range(len(facts)))
+    _find_same(facts, index, generation)
     return facts
+
+
+def _find_same(facts: Facts, index: Backend, generation: int) -> None:
+    """Only of sites that several documents have: an address stands in a document once."""
+    pairs = {(kind.doc_id, kind.host) for kind in facts.kinds}
+    documents = Counter(host for _, host in pairs)
+    shared = sorted({doc_id for doc_id, host in pairs if documents[host] > 1})
+    firsts: dict[bytes, int] = {}
+    for at in range(0, len(shared), _AT_ONCE):
+        for published_id, url_key in index.addresses(generation, shared[at : at + _AT_ONCE]):
+            row = facts.row_of.get(published_id)
+            if row is not None:
+                facts.same[row] = firsts.setdefault(bytes(url_key)[:_ENOUGH], row)
+                facts.once = facts.once and facts.same[row] == row
 
 
 def _moment(value: Any) -> float:

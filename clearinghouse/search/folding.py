@@ -1,4 +1,5 @@
-"""Owns: what a list of results shows of many pages: pages that are alike as one, two of a folder of a site. Pure.
+"""Owns: what a list of results shows of many pages: one address of several documents as one, pages that are alike as
+one, two of a folder of a site. Pure.
 
 Pages are folded only beside others: where all come from one site there is nobody to make room for, and nothing of
 a folder is put away. Called by: the engine.
@@ -21,13 +22,27 @@ class Folded:
     rows: "array[int]" = field(default_factory=lambda: array("i"))
     similar: dict[int, int] = field(default_factory=dict)  # shown row -> other pages like it
     more: dict[int, int] = field(default_factory=dict)  # last shown row of a folder -> all pages of the folder
+    others: dict[int, list[int]] = field(default_factory=dict)  # shown row -> the same address in other documents
 
 
 def folded(rows: Sequence[int], facts: Facts, sums: Summed, *, alike: bool = True, folders: bool = True) -> Folded:
-    """`rows` best first; the best of those that are alike stands for all of them."""
-    found = _without_alike(rows, facts) if alike and not facts.alone else Folded(array("i", rows))
+    """`rows` best first; the best of an address, and of those that are alike, stands for all of them."""
+    once = facts.each_once(rows)
+    found = _without_alike(once, facts) if alike and not facts.alone else Folded(array("i", once))
     if folders and not sums.one_site:
-        found.rows, found.more = _by_folder(found.rows, sums, facts, whole=len(found.rows) == len(rows))
+        found.rows, found.more = _by_folder(found.rows, sums, facts, whole=len(found.rows) == len(once))
+    if len(once) < len(rows):
+        found.others = _others(rows, facts, found.rows)
+    return found
+
+
+def _others(rows: Sequence[int], facts: Facts, shown: Sequence[int]) -> dict[int, list[int]]:
+    standing = {facts.same[row]: row for row in shown}
+    found: dict[int, list[int]] = {}
+    for row in rows:
+        one = standing.get(facts.same[row], row)
+        if one != row:
+            found.setdefault(one, []).append(row)
     return found
 
 

@@ -55,7 +55,8 @@ def narrowed(
         kept = [row for row in kept if facts.folders[facts.folder[row]] == narrow.folder]
     if narrow.similar_to:
         one = facts.row_of.get(narrow.similar_to)
-        kept = [row for row in kept if one is not None and facts.alike[row] == facts.alike[one] and row != one]
+        kept = [row for row in kept if one is not None and facts.alike[row] == facts.alike[one]]
+        kept = [row for row in kept if one is not None and facts.same[row] != facts.same[one]]
     return kept
 
 

@@ -27,7 +27,8 @@ class Answer:
 
     @property
     def total(self) -> int:
-        return self.results.total or len(self.best)
+        """Results."""
+        return self.results.entries or len(self.best)
 
     @property
     def as_asked(self) -> int:

@@ -42,6 +42,7 @@ def version(number: int, page: dict[str, Any], *, crawled_at: datetime, generati
     """A page as a row that is not yet written."""
     url = page.get("url", f"https://quality.example.org/{number}.html")
     return PublishedVersion(
+        id=page.get("id"),
         doc_id=page.get("doc_id", 1), page_id=page.get("page_id", number + 1), digest=digest_of(f"{generation} {url}"),
         url_key=digest_of(url), url=url, host=url.split("/")[2], type_id=page.get("type_id", HTML),
         title=page.get("title", ""), headings=page.get("headings", ""), metas=page.get("metas", ""),

@@ -1,11 +1,13 @@
 """What stands behind a result is one link away, with exactly the pages the link promises; pages narrow by age and
 language."""
 
+import json
 import re
 from datetime import timedelta
 from html import unescape
 
 import pytest
+from django.core.management import call_command
 from django.test import Client
 from django.utils import timezone
 
@@ -32,12 +34,50 @@ def link(text: str, said: str) -> str:
 
 
 def test_pages_that_are_alike_are_one_result_and_a_link_to_the_others(client: Client, db: None) -> None:
-    publish("primary", WARDS + TWINS)
+    long_numbers = [one | {"id": 98_765_432_109 + n} for n, one in enumerate(TWINS)]
+    publish("primary", WARDS + long_numbers)
     text = page(client, "/search/?q=order")
-    assert "<strong>7 pages</strong>" in text and text.count(">The order<") <= 1
+    assert "<strong>3 pages</strong>" in text and len(re.findall(r"org/[bc]/order", text)) == 1
+    assert "(7 with similar ones and more of a folder)" in text
     others = page(client, link(text, "1 similar page"))
     assert "<strong>1 page</strong>" in others and "Pages like one of the results" in others
-    assert "<strong>7 pages</strong>" in page(client, link(others, "Pages like one of the results"))
+    assert "<strong>3 pages</strong>" in page(client, link(others, "Pages like one of the results"))
+
+
+THREE = {1: ("Measures", "Quality"), 2: ("Guideline", "Guidelines"), 3: ("Data", "Quality")}
+
+
+def test_an_address_of_several_documents_is_one_result_that_names_them(client: Client, db: None, capsys) -> None:
+    """Also where one of them was crawled later and holds other words."""
+    pages = [
+        {"title": f"Page {n}", "text": f"order {'of old' if doc_id == 2 else 'of now'} {n}", "doc_id": doc_id,
+         "url": f"https://a.org/{n}"}
+        for n in range(11) for doc_id in (1, 2)
+    ]  # fmt: skip
+    publish(
+        "primary", [*pages, {"title": "Else", "text": "order", "doc_id": 3, "url": "https://a.org/x"}], titles=THREE
+    )
+    text = page(client, "/search/?q=order")
+    assert "<strong>12 pages</strong>" in text and "similar" not in text and text.count('class="result"') == 10
+    assert re.search(r"Documents: <a [^>]*document=\d\">[A-Z]\w+</a>, <a [^>]*document=\d\">[A-Z]\w+</a></li>", text)
+    assert page(client, link(text, '<span class="vh">Page </span>2')).count('class="result"') == 2
+    assert "a.org <b>12</b>" in text and "Guideline <b>11</b>" in text and "Quality <b>12</b>" in text
+    narrowed = page(client, "/search/?q=order&document=2")
+    assert "<strong>11 pages</strong>" in narrowed and "Documents:" not in narrowed
+    capsys.readouterr()
+    call_command("search", "order", "--limit", "100", "--json")
+    told = json.loads(capsys.readouterr().out)
+    assert told["total"] == len(told["results"]) == 12
+
+
+def test_pages_like_one_of_an_address_of_two_documents_are_other_addresses(client: Client, db: None) -> None:
+    copy = {"title": "The order", "text": SAID * 4}
+    publish("primary", [
+        *(copy | {"url": "https://a.org/order", "doc_id": doc_id} for doc_id in (1, 2)),
+        copy | {"url": "https://a.org/print/order"},
+    ], titles=THREE)  # fmt: skip
+    others = page(client, link(page(client, "/search/?q=order"), "1 similar page"))
+    assert "<strong>1 page</strong>" in others
 
 
 def test_two_results_of_a_folder_and_a_link_to_all_of_them(client: Client, db: None) -> None:

@@ -44,6 +44,15 @@ def odd_queries() -> list[str]:
     return [f"?q={quote_from_bytes(text)}&{other}" for text, other in zip(texts, others, strict=False)]
 
 
+@pytest.mark.parametrize("text", ["🙂", "*", '"" "', "-", "type:zzz", "( ) + ^", "。"])
+def test_what_holds_no_word_gets_an_answer_with_help(client, db, text):
+    publish("primary", [{"title": "Hospital", "text": "safety"}])
+    answer = client.get("/search/", {"q": text})
+    page = answer.content.decode()
+    assert answer.status_code == 200 and "There is no word to look for" in page and "Type one or more words" in page
+    assert "no word to look for" not in client.get("/search/").content.decode()
+
+
 def test_500_odd_queries_never_get_an_error_page(client, db):
     LexiconWord.objects.using("primary").create(word="hospital", pages=3)
     services.add(Given("synonym", "hospital", "clinic\nward"))

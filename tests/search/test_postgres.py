@@ -89,6 +89,16 @@ def test_pages_that_are_alike_are_one_hit(alias):
     assert (results.total, results.entries, results.hits[0].similar) == (3, 1, 2)
 
 
+def test_an_address_of_two_documents_is_one_hit_that_names_both(alias):
+    twice = [
+        {"title": "Handover", "text": f"ward {doc_id}", "url": "http://a.org/1", "doc_id": doc_id} for doc_id in (1, 2)
+    ]
+    publish(alias, [*twice, {"title": "Other", "text": "ward", "url": "http://a.org/2"}], titles=TITLES)
+    results = engine.search("title:handover ward", alias=alias)
+    assert (results.total, results.entries, results.documents) == (1, 1, {1: 1, 2: 1})
+    assert {results.hits[0].document, results.hits[0].others[0][1]} == {title for title, _ in TITLES.values()}
+
+
 @pytest.mark.parametrize("word", ["rare7", "common"])
 def test_the_words_are_looked_up_in_the_gin_index(alias, word):
     """Also those that every page has: else each vector of the table would be fetched to look into it."""

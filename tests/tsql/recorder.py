@@ -33,7 +33,7 @@ _DECIDED_BY_SERVER = ("crawler.findings.diagnosis._add_new", "clearinghouse.adop
 _NOT_OURS = ("SAVEPOINT", "RELEASE", "ROLLBACK", "PRAGMA")
 _ELSEWHERE = (" ON CONFLICT DO NOTHING",)  # of Batch.insert, whose form for SQL Server is taken there
 _ASKED = ("ensure", "exists", "missing", "add", "remove", "matches", "having", "frequency", "finds", "holding", "facts",
-          "alike", "settled", "tidy")  # fmt: skip
+          "alike", "among", "settled", "tidy")  # fmt: skip
 _COMPILERS = (compiler.SQLCompiler, compiler.SQLInsertCompiler, compiler.SQLUpdateCompiler, compiler.SQLDeleteCompiler,
               compiler.SQLAggregateCompiler)  # fmt: skip
 

@@ -30,7 +30,9 @@ CHOSEN = (
     "tests/propagation/test_faults.py::test_a_row_that_a_target_drops_stops_the_switch_and_is_named",
     "tests/propagation/test_generations.py",
     "tests/propagation/test_whereabouts.py::test_a_page_that_results_fold_under_another_names_it",
+    "tests/search/test_folded_results.py::test_an_address_of_several_documents_is_one_result_that_names_them",
     "tests/search/test_screens.py",
+    "tests/search/test_small_words.py::test_where_few_pages_have_all_words_those_with_most_come_along_and_say_what_is_missing",
 )
 AT_LEAST = 800  # different statements; fewer would mean that nobody watched
 

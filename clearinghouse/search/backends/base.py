@@ -167,6 +167,15 @@ class Backend(ABC):
         )
         return self._rows(sql, [generation, generation])
 
+    def addresses(self, generation: int, doc_ids: Sequence[int]) -> list[Any]:
+        """Version and key of the address of every page that a generation has of these documents."""
+        sql = (
+            "SELECT v.published_id, v.url_key FROM published_interval i "  # noqa: S608
+            "JOIN published_version v ON v.published_id = i.published_id "
+            f"WHERE i.gen_from <= %s AND i.gen_to > %s AND i.doc_id IN ({marks(doc_ids)}) ORDER BY v.published_id"
+        )
+        return self._rows(sql, [generation, generation, *doc_ids])
+
     def alike(self, generation: int, published_id: int) -> list[int]:
         """The other pages of a generation that results fold together with this one."""
         sql = (

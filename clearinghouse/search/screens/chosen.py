@@ -30,7 +30,7 @@ CRAWLED = {WEEK: "Last week", MONTH: "Last month", YEAR: "Last year", OLDER: "Ol
 _FACETS = ("project", "document", "type", "site", "crawled", "language")
 _SINGLE = ("folder", "similar")  # what a result leads to: all pages of its folder, all pages like it
 _MOST = 20  # chosen values of one facet that are looked at
-_DIGITS = 9
+_DIGITS = 18  # of the number of a document or a published page; one more, and a server may refuse it
 
 
 class Value(NamedTuple):

@@ -51,7 +51,7 @@ def _share(value: float, told: Explained) -> float:
 
 def verdict_of(told: Explained) -> str:
     """Where the page stands, in one sentence."""
-    total = told.answer.results.total
+    total = told.answer.total
     if told.recommended:
         return "It is shown first, because somebody recommended it for this query."
     if told.place is not None:

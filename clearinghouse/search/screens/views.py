@@ -46,6 +46,8 @@ def search(request: HttpRequest) -> HttpResponse:
         if asked.page == 1:
             count_search(request, asked.text, found.as_asked)
         context |= _shown(asked, found.results) | _helped(asked, found) | {"staff": role_of(request.user) is not None}
+    elif asked.text:
+        context["unread"] = {"notes": found.typed.notes}
     return render(request, "search/search.html", context)
 
 

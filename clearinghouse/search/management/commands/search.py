@@ -15,7 +15,7 @@ class Command(Base):
     help = "Search the published pages; without --target, of the server that serves the public."
 
     def options(self, parser: ArgumentParser) -> None:
-        parser.add_argument("query", help='words, "a phrase", -not, +must, OR, begin*, title:, site:, type:, after: …')
+        parser.add_argument("query", help='words, "a phrase", -not, +must, OR, beginning*, title:, site: …')
         parser.add_argument("--target", choices=list(TARGETS), help="ask this server instead")
         parser.add_argument("--limit", type=whole(), default=10, help="how many results (at most 100)")
 
@@ -25,12 +25,14 @@ class Command(Base):
         results = found.results
         for note in results.query.notes:
             self.say(note)
+        if not found.typed:
+            self.say("There is no word to look for.")
         if found.second.unknown:
             self.say(f"No page contains {', '.join(found.second.unknown)}.")
         if found.second.meant:
             self.say(f"Did you mean {found.second.meant}?")
-        pages = plural(found.total, "page")
-        self.say(f"{pages} in {results.seconds:.3f} s; generation {results.generation} on {target}")
+        count = plural(found.total, "result")
+        self.say(f"{count} in {results.seconds:.3f} s; generation {results.generation} on {target}")
         hits = [*found.best, *results.hits]
         for number, hit in enumerate(hits, 1):
             recommended = " (recommended)" if number <= len(found.best) else ""
