@@ -36,6 +36,7 @@ LOOK_SECONDS = 0.8  # how often all that is around is looked at; what is found s
 ASK_SECONDS = 0.2  # how old an order (pause, stop, speed) may be when something is started
 ENDING_SECONDS = 0.02  # of each round, while other queues are served
 LANDING_SECONDS = 8.0  # for what is in flight when a process is to stop: it has ten
+READING_SECONDS = 30.0  # for pages that have come, where it need not stop: they would be fetched twice
 DONE = object()
 FIRST_WAIT, LONGEST_WAIT = 1.0, 10.0  # seconds between looks for a database that is away; others wait as long
 
@@ -376,13 +377,18 @@ class Crawl:
 
     def _land_everything(self) -> None:
         """Start nothing more, give back what has not gone out, read what is in flight, commit."""
-        deadline = time.monotonic() + LANDING_SECONDS
+        began = now = time.monotonic()
         self.traffic.give_back()
-        while self.traffic.under_way and time.monotonic() < deadline:
+        while self.traffic.under_way and now - began < self._patience():
             self.traffic.read_answers(0.02)
-            if self.traffic.unwritten >= self._enough:
+            now = time.monotonic()
+            if self.traffic.unwritten >= self._enough or now - self._beat >= instances.BEAT_SECONDS:
                 self._commit()
         self._commit()
+
+    def _patience(self) -> float:
+        waiting = self.traffic.parsers.active() and not self.stopping
+        return READING_SECONDS if waiting else LANDING_SECONDS
 
     def _hand_back(self) -> None:
         self._land_everything()

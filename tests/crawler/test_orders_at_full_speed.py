@@ -6,11 +6,12 @@ from typing import Any
 
 import pytest
 
-from crawler import control, intake, traffic
+from crawler import control, instance, instances, intake, traffic
 from crawler.initializer import initialize
 from crawler.instance import Crawl
 from crawler.ledger_check import faults
-from crawler.models import Excursion, Run, State
+from crawler.models import Excursion, Instance, Run, State
+from crawler.parsers import Parsers
 from crawler.speeds import SPEEDS
 from crawler.traffic import Traffic
 from crawlpoints.models import CrawlPoint
@@ -83,6 +84,37 @@ def test_nothing_starts_after_an_order_and_nothing_is_lost_or_fetched_twice(name
             GO_ON[name](run, "anna")
             assert go_on(run).state == State.FINISHED
             assert set(site.requests.values()) == {1} and len(site.requests) == PAGES + 1
+
+
+def test_pages_that_came_before_a_pause_are_stored_however_long_they_take_to_read(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(instance, "LANDING_SECONDS", 0.1)
+    monkeypatch.setattr(instances, "BEAT_SECONDS", 0.2)  # and rivals see meanwhile that it lives
+    collect, submit, ordered, came = Parsers.collect, Parsers.submit, 0.0, set[str]()
+
+    def noted(self: Parsers, token: Any, fetched: Any, href: str, alone: bool = False) -> None:
+        came.add(href)
+        submit(self, token, fetched, href, alone)
+
+    monkeypatch.setattr(Parsers, "submit", noted)
+    monkeypatch.setattr(Parsers, "collect", lambda self: [] if time.monotonic() < ordered + 0.8 else collect(self))
+    with serve({"/": Page([f"/p/{n}" for n in range(300)])} | {f"/p/{n}": Page() for n in range(300)}) as site:
+        run = intake.launch([make_document({"url": site.url("/")}).pk], by="test", speed="fast", ignore_robots=True)
+        initialize(run)
+
+        def watch(crawl: Crawl) -> None:
+            nonlocal ordered
+            if not ordered and crawl.traffic.fetcher.active() > 4:
+                control.pause(run, "anna")
+                ordered = time.monotonic()
+
+        Crawl(run).work(watch)
+        beats = Instance.objects.get().beat
+        assert ordered and Excursion.objects.get().crawled == len(came) > 1 and beats >= 3
+        came_once = {href.removeprefix(site.address) for href in came}
+        control.resume(Run.objects.get(), "anna")
+        assert go_on(run).state == State.FINISHED and {site.requests[path] for path in came_once} == {1}
 
 
 def test_no_round_starts_requests_for_longer_than_an_order_may_wait(monkeypatch: pytest.MonkeyPatch) -> None:
