@@ -5,6 +5,8 @@ from typing import Any
 from django.core.paginator import Page, Paginator
 from django.http import HttpRequest
 
+from crawlpoints.models import CrawlPoint
+
 from ..models import Run
 from ..queries import counted
 from ..queries.counts import Docs, Tallies, Totals, excursions_of, tallies, totals
@@ -65,13 +67,18 @@ def chips_of(request: HttpRequest, asked: Filter, counts: dict[str, int]) -> lis
     return chips
 
 
-def choices_of(run: Run, docs: Docs, context: dict[str, Any], doc_id: int | None) -> dict[str, Any]:
-    """The documents and depths to filter by; of very many documents only the one asked for: the others are chosen
-    on the Summary tab, or in a row of the list."""
+def choices_of(run: Run, docs: Docs, context: dict[str, Any], asked: Filter) -> dict[str, Any]:
+    """The documents and depths to filter by, and how the crawl point that is asked for is called. Of very many
+    documents only the one asked for: the others are chosen on the Summary tab, or in a row of the list."""
     listed = excursions_of(run, docs).order_by("title").values_list("doc_id", "title")
     if context["sums"].documents > COUNTED_DOCUMENTS:
-        listed = listed.filter(doc_id=doc_id)
-    return {"documents": list(listed), "depth_choices": sorted(context["tallies"].depths)}
+        listed = listed.filter(doc_id=asked.doc_id)
+    point = CrawlPoint.objects.filter(pk=asked.point).first() if asked.point else None
+    return {
+        "documents": list(listed),
+        "depth_choices": sorted(context["tallies"].depths),
+        "point_url": point.url if point else asked.point or "",
+    }
 
 
 def tallies_for(run: Run, docs: Docs, asked: Filter, context: dict[str, Any]) -> Tallies:
