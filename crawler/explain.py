@@ -34,11 +34,13 @@ Verdict = tuple[bool, str]  # of a robots.txt: whether it allows, and its rule
 def explain(
     snapshot: Snapshot, url: str, found_on: str = "", robots: Verdict | None = None, rules: RulesInTime | None = None
 ) -> dict[str, Any]:
-    """{"verdict": yes, no or depends, "reason": code, "url": canonical, "depth": n, "trace": [lines]}
+    """{"verdict": yes, no or depends, "reason": code, "url": canonical, "depth": n, "crawl_point_id": n,
+    "trace": [lines]}
 
-    The depth is the one at which it would be crawled, or the highest possible one while that depends on the page
-    that links to it. `robots` is the verdict of a robots.txt read just now; otherwise the one kept counts.
-    `rules`, of the same snapshot, serve many addresses. Raises TimeUsedUp when their deadline comes first.
+    The crawl point is the one that decides. The depth is the one at which it would be crawled, or the highest possible
+    one while that depends on the page that links to it. `robots` is the verdict of a robots.txt read just now;
+    otherwise the one kept counts. `rules`, of the same snapshot, serve many addresses. Raises TimeUsedUp when their
+    deadline comes first.
     """
     rules = rules or RulesInTime(snapshot, Deadline())
     judged = rules.verdicts(url)
@@ -46,17 +48,21 @@ def explain(
     arrivals = _arrivals(rules, judged, found_on, source)
     linked = rules.verdicts(url, *_marks(source[1], rules, judged.url)) if source else judged
     best = _best(rules, judged, linked, arrivals)
-    lines = _with_robots(rules.trace(url, robots=robots or _robots(rules, judged)), rules, judged)
+    point = best.point if best else _deepest(rules, judged)
+    made = rules.trace(url, robots=robots or _robots(rules, judged), point_id=point.id if point else None)
+    lines = _with_robots(made, rules, judged)
     if not any(line.result == "stop" for line in lines):
         lines = [_network(_activity(line), judged.url) for line in lines]
     if best is not None:
         lines = _of_arrival(lines, best)
     stop = next((line for line in lines if line.result == "stop"), None)
     verdict = NO if stop else YES if best else DEPENDS
-    depth = best.depth if best else _deepest(rules, judged) if verdict == DEPENDS else None
-    trace = [line._asdict() for line in lines]
-    return {"verdict": verdict, "reason": _reason(stop, judged.url), "url": judged.url, "depth": depth,
-            "trace": trace}  # fmt: skip
+    limit = point.depth if point else 0
+    return {
+        "verdict": verdict, "reason": _reason(stop, judged.url), "url": judged.url,
+        "depth": best.depth if best else limit if verdict == DEPENDS else None,
+        "crawl_point_id": point.id if point else None, "trace": [line._asdict() for line in lines],
+    }  # fmt: skip
 
 
 def sentence_of(answer: Mapping[str, Any]) -> str:
@@ -81,9 +87,11 @@ def _reason(stop: TraceLine | None, url: str) -> str:
     return _REASON_OF.get(stop.check, "")
 
 
-def _deepest(rules: Rules, judged: Judged) -> int:
-    """The highest depth limit of the crawl points that let it in."""
-    return max((p.settings.depth for p in rules.points if judged.refusals.get(p.settings.id) is None), default=0)
+def _deepest(rules: Rules, judged: Judged) -> PointSettings | None:
+    """Of the crawl points that let it in the one with the highest depth limit; of several the owner."""
+    points = (prepared.settings for prepared in rules.points)
+    free = [point for point in points if judged.refusals.get(point.id) is None]
+    return max(free, key=lambda point: (point.depth, point.id == judged.owner), default=rules.deciding(judged))
 
 
 def _activity(line: TraceLine) -> TraceLine:
@@ -94,8 +102,8 @@ def _activity(line: TraceLine) -> TraceLine:
 class Arrival(NamedTuple):
     """The address as one crawl point finds it."""
 
+    point: PointSettings
     depth: int
-    limit: int
     refusal: Refusal | None
 
 
@@ -107,7 +115,7 @@ def _best(rules: Rules, judged: Judged, linked: Judged, arrivals: dict[int, int]
             depth = arrivals[point.id]
             # What a link says of itself does not count where a crawl begins.
             refusal = (linked if depth else judged).refusals[point.id] or too_deep(point, depth)
-            found.append(Arrival(depth, point.depth, refusal))
+            found.append(Arrival(point, depth, refusal))
     return max(found, key=lambda one: (_order(one.refusal), -one.depth), default=None)
 
 
@@ -169,7 +177,7 @@ def _of_arrival(lines: list[TraceLine], arrival: Arrival) -> list[TraceLine]:
         elif stopping is not None and line.check == _CHECK_OF.get(stopping.reason):
             line = line._replace(result="stop", detail=stopping.detail)
         elif line.check == "depth":
-            line = line._replace(result="pass", detail=f"depth {arrival.depth} of {arrival.limit}")
+            line = line._replace(result="pass", detail=f"depth {arrival.depth} of {arrival.point.depth}")
         shown.append(line)
     return shown
 

@@ -4,6 +4,7 @@ Crawler, explainer, preview and the oracle of the tests ask the same functions, 
 """
 
 from collections.abc import Iterable
+from itertools import takewhile
 from typing import NamedTuple
 
 from clearinghouse.addresses import Address, Refusal
@@ -106,13 +107,19 @@ class Rules:
         return Judged(address.href, address, owner.id, refusals)
 
     def trace(
-        self, url: str, found_depth: int | None = None, nofollow: bool = False, robots: tuple[bool, str] | None = None
+        self,
+        url: str,
+        found_depth: int | None = None,
+        nofollow: bool = False,
+        robots: tuple[bool, str] | None = None,
+        point_id: int | None = None,
     ) -> list[TraceLine]:
-        """Every check in order, with its result, for the crawl point that gets furthest: the explainer's answer."""
+        """Every check in order, with its result: the explainer's answer. For the crawl point that is named, or else
+        for the one that decides."""
         judged = self.verdicts(url, nofollow)
         if not self.points:
             return _lines(_without_points(judged), self._details(judged, None, None, None), _OF_A_POINT)
-        point = self._furthest(judged)
+        point = self._settings.get(point_id or 0) or self.deciding(judged)
         refusal = judged.refusals.get(point.id) if point else None
         if refusal is None and point and found_depth is not None:
             refusal = too_deep(point, found_depth)
@@ -121,10 +128,20 @@ class Rules:
         details = self._details(judged, point, found_depth, robots)
         return _lines(refusal, details)
 
-    def _furthest(self, judged: Judged) -> PointSettings | None:
-        """The crawl point whose verdict stands: the owner when the URL is free for several."""
-        best = [p for p, refusal in judged.refusals.items() if refusal is first_blocking(judged.refusals.values())]
-        return self._settings.get(judged.owner if judged.owner in best else min(best, default=0))
+    def deciding(self, judged: Judged) -> PointSettings | None:
+        """The crawl point whose verdict stands: of several that let the URL in the owner, of several that get equally
+        far the one whose root string it follows longest."""
+        standing = first_blocking(judged.refusals.values())
+        reason = standing.reason if standing else None
+        best = [
+            point
+            for point in self.points
+            if (refusal.reason if (refusal := judged.refusals[point.settings.id]) else None) == reason
+        ]
+        if judged.owner in {point.settings.id for point in best}:
+            return self._settings[judged.owner]
+        nearest = max(best, key=lambda point: _followed(point.root, judged.url), default=None)
+        return nearest.settings if nearest else None
 
     def _details(
         self, judged: Judged, point: PointSettings | None, depth: int | None, robots: tuple[bool, str] | None
@@ -196,6 +213,11 @@ def _prepared(settings: PointSettings) -> _Point:
     swapped = ("http" if scheme == "https" else "https") + separator + rest
     other = swapped if settings.merge_schemes and separator else root
     return _Point(settings, root, other, Refusal("outside_root", settings.root))
+
+
+def _followed(root: str, href: str) -> int:
+    """How many characters of the root string the address begins with."""
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(root, href, strict=False)))
 
 
 def _under(href: str, point: _Point) -> bool:

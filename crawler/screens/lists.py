@@ -6,6 +6,8 @@ from typing import Any
 from django.core.paginator import Page, Paginator
 from django.http import HttpRequest
 
+from crawlpoints.models import CrawlPointLink
+
 from ..models import Run
 from ..queries import counted
 from ..queries.counts import Docs, Tallies, Totals, excursions_of, tallies, totals
@@ -90,13 +92,25 @@ def _choosing(then: set[Reason], mine: set[Reason], asked: Filter) -> dict[str, 
     return {"reason": [*others, *sorted(codes)], "answered": [str(status) for status in statuses]}
 
 
-def choices_of(run: Run, docs: Docs, context: dict[str, Any], doc_id: int | None) -> dict[str, Any]:
-    """The documents and depths to filter by; of very many documents only the one asked for: the others are chosen
-    on the Summary tab, or in a row of the list."""
+def choices_of(run: Run, docs: Docs, context: dict[str, Any], asked: Filter) -> dict[str, Any]:
+    """The documents and depths to filter by, and how the crawl point that is asked for is called. Of very many
+    documents only the one asked for: the others are chosen on the Summary tab, or in a row of the list."""
     listed = excursions_of(run, docs).order_by("title").values_list("doc_id", "title")
     if context["sums"].documents > COUNTED_DOCUMENTS:
-        listed = listed.filter(doc_id=doc_id)
-    return {"documents": list(listed), "depth_choices": sorted(context["tallies"].depths)}
+        listed = listed.filter(doc_id=asked.doc_id)
+    return {
+        "documents": list(listed),
+        "depth_choices": sorted(context["tallies"].depths),
+        "point_url": _point_url(run, docs, asked.point) if asked.point else "",
+    }
+
+
+def _point_url(run: Run, docs: Docs, point_id: int) -> str:
+    """Its address, where one of these documents has it; else its number, which whoever asks knows already."""
+    links = CrawlPointLink.objects.filter(crawl_point_id=point_id).values_list("document_id", "crawl_point__url")
+    urls = dict(links)
+    seen = excursions_of(run, docs).filter(doc_id__in=list(urls)).values_list("doc_id", flat=True).first()
+    return urls[seen] if seen else str(point_id)
 
 
 def tallies_for(run: Run, docs: Docs, asked: Filter, context: dict[str, Any]) -> Tallies:

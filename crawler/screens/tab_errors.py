@@ -41,7 +41,7 @@ def errors(request: HttpRequest, run: Run, docs: Docs, context: dict[str, Any]) 
         }
         | why_of(request, run, docs, rows)
         | _grouped(run, docs, failures)
-        | choices_of(run, docs, context, asked.doc_id)
+        | choices_of(run, docs, context, asked)
     )
 
 

@@ -14,6 +14,7 @@ from clearinghouse.library.models import Document
 
 from ..models import Run
 from ..queries.counts import Docs, excursions_of
+from ..queries.ledger import Filter
 from ..queries.sites import LEFT_REASONS, Group, by_site
 from .lists import choices_of
 from .scope import number_in, page_size
@@ -65,7 +66,7 @@ def hosts(request: HttpRequest, run: Run, docs: Docs, context: dict[str, Any]) -
         "columns": [(name, label) for name, label, _ in columns],
         "sort": sort,
         "doc_id": doc_id,
-    } | choices_of(run, docs, context, doc_id)
+    } | choices_of(run, docs, context, Filter(doc_id=doc_id))
 
 
 def _document_to_edit(

@@ -12,6 +12,7 @@ from clearinghouse.access.templatetags.pieces import plural
 
 from ..models import Run
 from ..queries.counts import Docs, excursions_of
+from ..queries.ledger import Filter
 from ..queries.sites import Group, by_folder, by_site
 from ..queries.tree import MOST, first_links
 from .lists import choices_of
@@ -55,7 +56,7 @@ def tree(request: HttpRequest, run: Run, docs: Docs, context: dict[str, Any]) ->
         opened = folders.where_there_is_one_way(folder)
     lines, cut = _lines(folders, _Asked(folder, tuple(opened), doc_id))
     nodes, all_nodes = first_links(run, docs, folder, doc_id)
-    choices = choices_of(run, docs, context, doc_id)
+    choices = choices_of(run, docs, context, Filter(doc_id=doc_id))
     return {
         "lines": lines,
         "cut": cut,

@@ -57,7 +57,7 @@ def pages(request: HttpRequest, run: Run, docs: Docs, context: dict[str, Any]) -
             "chosen": asked.fresh or (chosen[0] if len(chosen) == 1 else ""),
         }
         | why_of(request, run, docs, rows)
-        | choices_of(run, docs, context, asked.doc_id)
+        | choices_of(run, docs, context, asked)
     )
 
 
@@ -126,7 +126,7 @@ def urls(request: HttpRequest, run: Run, docs: Docs, context: dict[str, Any]) ->
             "chip_rows": _chip_rows(request, asked, divided),
         }
         | why_of(request, run, docs, rows)
-        | choices_of(run, docs, context, asked.doc_id)
+        | choices_of(run, docs, context, asked)
     )
 
 

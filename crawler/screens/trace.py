@@ -56,7 +56,7 @@ class Step:
 
 def steps_of(row: Row, snapshot: Snapshot) -> list[Step]:
     """The checks under the settings the run used; where the run decided later than they tell, its decision."""
-    lines = Rules(snapshot).trace(row.url, row.depth, nofollow=row.reason == "nofollow")
+    lines = Rules(snapshot).trace(row.url, row.depth, nofollow=row.reason == "nofollow", point_id=row.crawl_point_id)
     stopped = next((line for line in lines if line.result == STOP), None)
     steps = _passed([line for line in lines if line.result == PASS], snapshot)
     idle = [line.check for line in lines if line.result == IDLE]

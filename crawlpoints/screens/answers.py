@@ -27,7 +27,7 @@ _PASSED = {
 }  # fmt: skip
 _STOPPED = {
     "address": "Cannot be read", "scheme": "Is not http or https", "port": "Port not allowed",
-    "traps": "Looks endless", "exclude": "Excluded by", "nofollow": "Held back by nofollow",
+    "traps": "Looks endless", "exclude": "Excluded by the exclude URL", "nofollow": "Held back by nofollow",
     "depth": "Beyond the depth limit", "deactivation": "No crawl point is active",
     "network": "Network address not allowed", "robots": "robots.txt forbids it",
 }  # fmt: skip
@@ -44,9 +44,9 @@ _WAITING = {
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """How people know what a check names: crawl points by number, excludes by line or place in the list."""
+    """How people know what a check names: crawl points by address, excludes by their line in the dialog."""
 
-    points: Mapping[str, str] = field(default_factory=dict)  # comparable root string: "crawl point 2"
+    points: Mapping[int, str] = field(default_factory=dict)  # by id, where there are several or it is the dialog's own
     excludes: Mapping[str, str] = field(default_factory=dict)  # pattern: "line 3"
 
 
@@ -97,16 +97,16 @@ def answer_of(
 
 def _steps(found: Mapping[str, Any], line: str, names: Names) -> list[dict[str, Any]]:
     later = found["verdict"] != "no"  # then a check that was not made yet will be
-    return [_step(one, line, found["url"], names, later) for one in found["trace"]]
+    return [_step(one, line, found, names, later) for one in found["trace"]]
 
 
-def _step(one: Mapping[str, Any], line: str, url: str, names: Names, later: bool) -> dict[str, Any]:
-    check, result, detail = one["check"], one["result"], one["detail"]
+def _step(one: Mapping[str, Any], line: str, found: Mapping[str, Any], names: Names, later: bool) -> dict[str, Any]:
+    check, result, detail, url = one["check"], one["result"], one["detail"], found["url"]
     label = {"pass": _PASSED, "stop": _STOPPED}.get(result, CHECKS).get(check) or CHECKS.get(check, str(check))
     word = _WORDS.get(result, result)
     compared = None
     if check == "root" and result != "idle":
-        label, detail, compared = _root(result, label, detail, url, names)
+        label, detail, compared = _root(result, label, detail, url, names.points.get(found["crawl_point_id"], ""))
     elif check == "exclude" and result == "stop" and detail in names.excludes:
         label = f"Excluded by {names.excludes[detail]}"
     elif check == "address" and result == "pass":
@@ -118,10 +118,9 @@ def _step(one: Mapping[str, Any], line: str, url: str, names: Names, later: bool
     return {"result": result, "word": word, "label": label, "detail": detail, "cmp": compared}
 
 
-def _root(result: str, label: str, root: str, url: str, names: Names) -> tuple[str, str, Compared | None]:
+def _root(result: str, label: str, root: str, url: str, point: str) -> tuple[str, str, Compared | None]:
     """Which crawl point's root string it is, and where the address leaves it."""
-    owner = names.points.get(comparable_root(root), "")
-    of = f" of {owner}" if owner else ""
+    of = f" of {point}" if point else ""
     compared = compare(root, url) if result == "stop" else None
     if compared:
         return f"Does not begin with the root string{of}: character {compared.position} is", "", compared

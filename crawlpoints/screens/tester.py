@@ -22,9 +22,9 @@ from crawler.preview.visit import Visit, visit
 from crawler.rules_in_time import Deadline, RulesInTime
 from crawler.values import Snapshot
 
-from ..checks import comparable_root, exclude_lines, numbered_lines, suggested_root
+from ..checks import exclude_lines, numbered_lines, suggested_root
 from ..models import CrawlPoint
-from ..queries import patterns_of, points_of
+from ..queries import points_of
 from . import waiting
 from .answers import Names, answer_of
 from .spreadsheet import csv_answer
@@ -62,7 +62,7 @@ def tester(request: HttpRequest, doc_id: int) -> HttpResponse:
         "may_edit": may_edit,
         "cut": cut,
         "folder": suggested_root(one["url"]) if one and may_edit else "",
-        "edited": _numbered(document) if one and may_edit else [],
+        "edited": list(points_of(document)) if one and may_edit else [],
     }
     answer = render(request, "crawlpoints/tester.html", context)
     return waiting.marked(answer, seen.retry_after if seen else 0)
@@ -93,8 +93,7 @@ def _answers(
 ) -> tuple[list[dict[str, Any]], str]:
     found_on, robots = asked.get("found_on", "").strip(), seen.robots if seen else None
     known = document.pk if len(lines) == 1 else None
-    places = {pattern: f"exclude URL {place}" for place, pattern in enumerate(patterns_of(document), start=1)}
-    names = Names(_points(document), places)
+    names = Names(_points(snapshot))
 
     def answer(line: str, rules: RulesInTime) -> dict[str, Any]:
         return answer_of(explain(snapshot, line, found_on, robots, rules), line, known, names)
@@ -115,14 +114,10 @@ def _in_time(
     return answers, ""
 
 
-def _numbered(document: Document) -> list[tuple[int, CrawlPoint]]:
-    """Crawl points with their place in the panel."""
-    return list(enumerate(points_of(document), start=1))
-
-
-def _points(document: Document) -> dict[str, str]:
-    """How a crawl point is called, by its root string; of several with the same one the first."""
-    return {comparable_root(point.root): f"crawl point {place}" for place, point in reversed(_numbered(document))}
+def _points(snapshot: Snapshot) -> dict[int, str]:
+    """How a crawl point is called; where there is one only, nothing needs to be said."""
+    several = len(snapshot.points) > 1
+    return {point.id: f"the crawl point {point.url}" for point in snapshot.points} if several else {}
 
 
 def draft_snapshot(document: Document, point: CrawlPoint | None, entries: dict[str, Any]) -> Snapshot:
@@ -138,7 +133,7 @@ def answer_for_form(
     snapshot = draft_snapshot(document, point, entries)
     lines, cut = _lines(url)
     context: dict[str, Any] = {"cut": cut, "unticked": not entries.get("active"), "fetch_of_many": False}
-    names = _names_of_form(document, snapshot, entries)
+    names = _names_of_form(snapshot, entries)
     if len(lines) > 1:
         answers, late = _in_time(
             snapshot, lines, lambda line, rules: answer_of(explain(snapshot, line, rules=rules), line, names=names)
@@ -161,11 +156,10 @@ def visit_for_form(document: Document, point: CrawlPoint | None, entries: dict[s
     return answer_for_form(document, point, entries, url, fetch=True)
 
 
-def _names_of_form(document: Document, snapshot: Snapshot, entries: dict[str, Any]) -> Names:
+def _names_of_form(snapshot: Snapshot, entries: dict[str, Any]) -> Names:
     """The crawl point of the dialog is this one; excludes are lines of its text."""
     places = {line: f"line {number}" for number, line in reversed(numbered_lines(entries.get("excludes", "")))}
-    own = {comparable_root(snapshot.points[0].root): "this crawl point"}
-    return Names(_points(document) | own, places)
+    return Names(_points(snapshot) | {snapshot.points[0].id: "this crawl point"}, places)
 
 
 def _csv(answers: list[dict[str, Any]]) -> str:

@@ -117,6 +117,10 @@ def test_several_crawl_points_each_have_their_own_depth() -> None:
         assert explain(snapshot, site.url("/a/2"), site.url("/a/1"))["reason"] == "too_deep"
         near = explain(snapshot, site.url("/b/9"), site.url("/a/2"))
         assert (near["verdict"], near["depth"]) == (YES, 2)
+        first, second = (point.id for point in snapshot.points)
+        assert near["crawl_point_id"] == second, "the one that lets it in"
+        assert explain(snapshot, site.url("/b/9"))["crawl_point_id"] == second, "its depth limit is the higher one"
+        assert explain(snapshot, site.url("/b/1"), site.url("/a/"))["crawl_point_id"] == first
     assert Excursion.objects.get(run=run).failed == 0
 
 

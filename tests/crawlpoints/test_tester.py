@@ -126,11 +126,14 @@ def test_root_strings_and_excludes_are_named(
     services.add_crawl_point(document, {"url": "https://example.gov/about/", "root": "https://example.gov/about/"})
     services.add_exclude_url(document, "https://example.gov/zoo/*")
     lines = asked_for(browser, tester, url=INSIDE)
-    assert "Pass: Begins with the root string of crawl point 2: https://example.gov/measures/" in lines
+    named = f"of the crawl point {point.url}: https://example.gov/measures/"
+    assert f"Pass: Begins with the root string {named}" in lines
+    outside = asked_for(browser, tester, url="https://example.gov/about.html")
+    assert "Stop: Does not begin with the root string of the crawl point https://example.gov/about/:" in outside[4]
     assert "Pass: Not excluded: 1 exclude URL of the document" in lines
     services.add_exclude_url(document, "https://example.gov/measures/a*")
     lines = asked_for(browser, tester, url=INSIDE)
-    assert "Stop: Excluded by exclude URL 1: https://example.gov/measures/a*" in lines
+    assert "Stop: Excluded by the exclude URL: https://example.gov/measures/a*" in lines
     draft = entries | {"excludes": "\nhttps://example.gov/x\nhttps://example.gov/list/7*"}
     lines = asked_for(browser, new, **draft | {"test": "https://example.gov/list/7.html"})
     assert "Stop: Excluded by line 3: https://example.gov/list/7*" in lines
@@ -210,4 +213,4 @@ def test_the_folder_of_a_tested_address_can_become_the_root_string(
     assert 'value="https://example.gov/"' in text_of(browser.get(door))
     services.add_crawl_point(document, {"url": "https://example.gov/about/", "root": "https://example.gov/about/"})
     shown = text_of(browser.get(tester, {"url": "https://example.gov/a.html"}))
-    assert "of crawl point 1, " in shown and "of crawl point 2, " in shown
+    assert shown.count("of the crawl point <span") == 2

@@ -257,6 +257,14 @@ def test_the_explainer_names_every_check_up_to_the_one_that_stops() -> None:
     assert trace[5].detail == "*/x"
 
 
+def test_outside_of_several_roots_the_one_it_follows_longest_is_explained() -> None:
+    three = rules(point(1, "http://a.org/"), point(2, "http://b.org/docs/"), point(3, "http://b.org/measures/"))
+    for url, root in (("http://b.org/measure", "http://b.org/measures/"), ("http://b.org/d", "http://b.org/docs/")):
+        assert [line.detail for line in three.trace(url) if line.result == "stop"] == [root]
+    named = three.trace("http://b.org/measure", point_id=1)
+    assert [line.detail for line in named if line.result == "stop"] == ["http://a.org/"]
+
+
 def test_the_explainer_knows_depth_and_robots() -> None:
     one = rules(point(1, "http://a.org/", depth=2))
     stops = [line for line in one.trace("http://a.org/x", found_depth=3) if line.result == "stop"]

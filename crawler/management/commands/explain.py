@@ -35,6 +35,9 @@ class Command(Command):
         except TimeUsedUp as late:
             raise Stop(str(late)) from None
         self.say(f"{sentence_of(answer)}: {answer['url']}")
+        points = {point.id: point.url for point in snapshot.points if point.active}
+        if len(points) > 1 and answer["crawl_point_id"]:
+            self.say(f"For the crawl point {points[answer['crawl_point_id']]}")
         for line in answer["trace"]:
             self.say(f"  {line['result']:<5} {line['check']:<13} {line['detail']}".rstrip())
         return answer

@@ -50,7 +50,7 @@ SCHEMAS: dict[str, Schema] = {
     "ExcludeUrl": shape_of(id=INT, version=INT, pattern=TEXT, deleted=FLAG),
     "Explained": shape_of(
         asked=TEXT, url=TEXT, verdict={"type": "string", "enum": ["yes", "no", "depends"]}, reason=TEXT,
-        depth=INT_OR_NOTHING, trace=list_of(_TRACE),
+        depth=INT_OR_NOTHING, crawl_point_id=INT_OR_NOTHING, trace=list_of(_TRACE),
     ),
     "Run": shape_of(
         id=INT, state=TEXT, asked=TEXT, speed=TEXT, requested_by=TEXT, origin=TEXT, note=TEXT, label=TEXT,

@@ -218,6 +218,15 @@ def test_figures_and_chips_are_those_of_the_document_that_is_chosen(
     assert all(f"doc={second.doc_id}" in link.get("href") for link in (found, *others))
 
 
+def test_the_crawl_point_that_is_asked_for_is_called_by_its_address(
+    signed_in: SignedIn, editor: Any, run: Run, document: Document
+) -> None:
+    point, _ = services.add_crawl_point(document, {"url": f"{SITE}/measures/", "root": f"{SITE}/measures/"})
+    for tab in ("urls", "pages"):
+        told = text_of(signed_in(editor).get(f"/crawls/{run.pk}/{tab}/?point={point.pk}"))
+        assert f"found first from the crawl point {point.url}." in told
+
+
 def names_in(page: Any) -> list[str]:
     return [row.text_content().strip() for row in page.xpath("//table/tbody/tr/th")]
 
