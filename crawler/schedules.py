@@ -5,7 +5,7 @@ Does not: know the screens. Called by: the tick, the launch screen, the API.
 """
 
 import logging
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from datetime import datetime, time, timedelta
 from typing import Any
@@ -81,6 +81,20 @@ def add(schedule: Schedule, now: datetime) -> Schedule:
     schedule.save(force_insert=True)
     _record("plan", schedule, f"Planned a crawl: {_said(schedule)}", after=_kept(schedule))
     return schedule
+
+
+@together()
+def change(schedule: Schedule, values: Mapping[str, Any], now: datetime) -> None:
+    """Other entries; a repeated one gets its next start anew. Whether it is on stays as it is."""
+    before = _kept(schedule)
+    for name, value in values.items():
+        setattr(schedule, name, value)
+    rule = rule_of(schedule)
+    if rule is not None:
+        schedule.next_at = next_start(rule, now)
+    schedule.last_said = ""  # of the entries before
+    schedule.save(update_fields=[*values, "last_said"])
+    _record("change", schedule, f"Changed the planned crawl: {_said(schedule)}", before=before, after=_kept(schedule))
 
 
 @together()

@@ -27,7 +27,7 @@ _NAMES = {
     "page": ("run-page",),
     "findings": ("run-findings",),
     "reports": ("reports", "report"),
-    "schedules": ("schedules",),
+    "schedules": ("schedules", "schedule-edit"),
     "search": ("search", "search-result", "search-advanced"),
     "search-curation": ("curation", "curation-rule"),
     "search-tools": ("search-ranking", "search-missing"),

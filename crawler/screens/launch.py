@@ -14,12 +14,13 @@ from clearinghouse.access.policies import Action, doc_ids_for, require
 
 from .. import asking, intake, quiet, schedules
 from ..errors import AllBusy, NothingToCrawl, TooManyAtOnce
-from ..models import Every, Schedule
+from ..models import Schedule
 from ..preview import rows
 from ..queries.runs import labels_of, runs_crawling
 from ..schedules import ALL, CHOSEN, POINT, PROJECT, VIEW
 from .launch_form import PREVIEW, LaunchForm
-from .when import AT, NOW, moment_of, plan_of
+from .plan_form import options_of, values_of
+from .when import NOW, plan_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,16 +54,16 @@ def launch(request: HttpRequest) -> HttpResponse:
     require(request.user, Action.LAUNCH)
     if request.method == "POST":
         return _launch(request)
-    return _counted(request, LaunchForm(request.user, _asked(request)))
+    return counted(request, LaunchForm(request.user, _asked(request)))
 
 
-def _counted(request: HttpRequest, form: LaunchForm) -> HttpResponse:
+def counted(request: HttpRequest, form: LaunchForm) -> HttpResponse:
     """The form with the effect of the present choice; nothing is launched, and half a choice is no error yet."""
     form.is_valid()
     scope = scope_of(form)
     form.errors.clear()
     template = "crawler/launch_scope.html" if "HX-Request" in request.headers else "crawler/launch.html"
-    return render(request, template, _context(form, scope))
+    return render(request, template, context_of(form, scope))
 
 
 _NAMED = {"crawl_point": POINT, "doc": CHOSEN, "view": VIEW, "project": PROJECT}
@@ -84,18 +85,17 @@ def _asked(request: HttpRequest) -> Any:
 def _launch(request: HttpRequest) -> HttpResponse:
     form = LaunchForm(request.user, request.POST)
     if "count" in request.POST:
-        return _counted(request, form)
+        return counted(request, form)
     if form.is_valid():
         values = form.cleaned_data
         if values["only"] == PREVIEW:
             return _preview(request, form)
-        values["propagate_after"] = values["propagate_after"] and form.propagates
         if (values.get("when") or NOW) != NOW:
             require(request.user, Action.ADMINISTER)
             return _planned(request, form)
         try:
             run = schedules.launch(
-                form.doc_ids(values), by=request.user.get_username(), choice=form.choice(values), **_options(values)
+                form.doc_ids(values), by=request.user.get_username(), choice=form.choice(values), **options_of(form)
             )
         except (NothingToCrawl, AllBusy) as refusal:
             form.add_error("only" if form.choice(values).only else "what", str(refusal))
@@ -103,19 +103,8 @@ def _launch(request: HttpRequest) -> HttpResponse:
             asking.answer_by_launch(run, form.choice(values))
             schedules.begin(run, timezone.now())
             return redirect("run", run.pk)
-    context = _context(form, scope_of(form))
+    context = context_of(form, scope_of(form))
     return render(request, "crawler/launch.html", context, status=422)
-
-
-def _options(values: dict[str, Any]) -> dict[str, Any]:
-    return {
-        "speed": values["speed"],
-        "note": values["note"],
-        "label": " ".join(values["label"].split()),
-        "propagate_after": values["propagate_after"],
-        "max_seconds": (values["minutes"] or 0) * 60,
-        "max_pages": values["pages"] or 0,
-    }
 
 
 def _preview(request: HttpRequest, form: LaunchForm) -> HttpResponse:
@@ -127,12 +116,12 @@ def _preview(request: HttpRequest, form: LaunchForm) -> HttpResponse:
     points = tuple(point for point in snapshot.points if wanted in (None, point.id))
     if not points:
         form.add_error("what", intake.NO_SUCH_POINT)
-        return render(request, "crawler/launch.html", _context(form, scope_of(form)), status=422)
+        return render(request, "crawler/launch.html", context_of(form, scope_of(form)), status=422)
     try:
         row = rows.ask(replace(snapshot, points=points), request.user.get_username(), {})
     except TooManyAtOnce as refusal:
         form.add_error("only", str(refusal))
-        answer = render(request, "crawler/launch.html", _context(form, scope_of(form)), status=429)
+        answer = render(request, "crawler/launch.html", context_of(form, scope_of(form)), status=429)
         answer.headers["Retry-After"] = str(refusal.seconds)
         return answer
     return redirect("preview", document.pk, row.pk)
@@ -140,29 +129,11 @@ def _preview(request: HttpRequest, form: LaunchForm) -> HttpResponse:
 
 def _planned(request: HttpRequest, form: LaunchForm) -> HttpResponse:
     """Keeps the launch for later."""
-    values, now = form.cleaned_data, timezone.now()
-    choice = form.choice(values)
-    once = values["when"] == AT
-    schedule = Schedule(
-        what=values["what"],
-        project_id=values["project"].pk if values["what"] == PROJECT else None,
-        view_id=values["view"].pk if values["what"] == VIEW else None,
-        doc_ids=sorted(form.doc_ids(values) or ()) if values["what"] in (CHOSEN, POINT) else [],
-        point_id=choice.point_id,
-        only=choice.only,  # a group of errors is retried now: it is of the last run
-        every=Every.ONCE if once else values["when"],
-        weekdays=sorted(values["weekday"]),
-        monthday=values["monthday"] or 1,
-        at=f"{values['at']:%H:%M}",
-        zone=schedules.zone_name(),
-        next_at=moment_of(values) if once else None,
-        created_by=request.user.get_username(),
-        created_at=now,
-        **_options(values),
-    )
+    now = timezone.now()
+    schedule = Schedule(**values_of(form), created_by=request.user.get_username(), created_at=now)
     schedules.add(schedule, now)
     asking.answer_by_plan(schedule)
-    messages.success(request, f"Planned. {plan_of(values, now)[0]}.")
+    messages.success(request, f"Planned. {plan_of(form.cleaned_data, now)[0]}.")
     return redirect("schedules")
 
 
@@ -171,7 +142,7 @@ def _absent(form: LaunchForm, views: list[Any]) -> set[str]:
     return ({POINT} if form.point is None else set()) | (set() if views else {VIEW})
 
 
-def _context(form: LaunchForm, scope: Scope) -> dict[str, Any]:
+def context_of(form: LaunchForm, scope: Scope) -> dict[str, Any]:
     chosen = {str(value) for value in form["doc"].value() or []}
     values = getattr(form, "cleaned_data", {})
     plan, next_at = plan_of(values, timezone.now())
@@ -181,7 +152,7 @@ def _context(form: LaunchForm, scope: Scope) -> dict[str, Any]:
         "plan": plan,
         "preview": form.one_document(values) if values.get("only") == PREVIEW else None,
         "next_at": next_at,
-        "silence": quiet.silence(timezone.now()) if not plan else None,
+        "silence": None if plan or form.plan else quiet.silence(timezone.now()),
         "zone": schedules.zone_name(),
         "projects": list(form.projects),
         "views": (views := list(form.views)),

@@ -14,6 +14,7 @@ from crawlpoints.saved_views import views_of
 
 from ..control import LABEL
 from ..errors import UnknownView
+from ..models import Schedule
 from ..narrowing import ONLY_FAILED, ONLY_NEW, Choice
 from ..queries.viewed import documents_in
 from ..schedules import ALL, CHOSEN, POINT, PROJECT, VIEW
@@ -39,6 +40,8 @@ _DAY_MINUTES = 24 * 60
 
 
 class LaunchForm(WhenForm):
+    plan: Schedule | None = None  # that is changed with this form
+
     what = forms.ChoiceField(
         label="What", choices=_WHAT, initial=ALL, error_messages={"required": "Choose which documents to crawl"}
     )
@@ -77,7 +80,7 @@ class LaunchForm(WhenForm):
         # Who may launch by a setting neither plans crawls nor reaches the public servers.
         self.plans, self.propagates = may(user, Action.ADMINISTER), may(user, Action.PROPAGATE)
         self.projects = Project.objects.all()
-        self.views = views_of(user)
+        self.views = self.views_offered()
         self.documents = documents_for(user, Action.LAUNCH).order_by("sheet__title", "pk")
         if scope_of_person(user, Action.LAUNCH) is not Everywhere.ALL:
             theirs = self.documents.order_by().values("sheet__project")
@@ -88,6 +91,9 @@ class LaunchForm(WhenForm):
         self._documents(data)
         self.point = self._point(data)
         self.fields["crawl_point"] = forms.IntegerField(label="Crawl point", required=False)
+
+    def views_offered(self) -> Any:
+        return views_of(self.user)
 
     def _documents(self, data: QueryDict) -> None:
         """Those that are listed, and those that are chosen although they are not."""
@@ -125,7 +131,7 @@ class LaunchForm(WhenForm):
                 self.add_error(name, sentence)
         if (view := cleaned.get("view")) and what == VIEW:
             try:
-                documents_in(view.query, self.user, self.documents)
+                documents_in(view.query, view.person, self.documents)
             except UnknownView as unknown:
                 self.add_error("view", str(unknown))
         if what == POINT and self.point is None:
@@ -150,7 +156,7 @@ class LaunchForm(WhenForm):
             return list(self.documents.filter(sheet__project=project).values_list("pk", flat=True)) if project else []
         if what == VIEW:
             view = values.get("view")
-            return documents_in(view.query, self.user, self.documents) if view else []
+            return documents_in(view.query, view.person, self.documents) if view else []
         if what == CHOSEN:
             return list(values.get("doc") or [])
         if what == POINT:

@@ -9,12 +9,12 @@ from typing import Any
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
 from clearinghouse.access.policies import Action, may, require
 from clearinghouse.access.templatetags.pieces import plural
-from clearinghouse.library.models import Project
 
 from .. import quiet, schedules
 from ..models import Schedule
@@ -22,6 +22,7 @@ from ..narrowing import ONLY_FAILED, ONLY_NEW
 from ..policy.timetable import WEEKDAYS, sentence
 from ..queries.counts import Docs
 from ..queries.plans import Planned, doc_ids_among, documents_with_points, pages_of
+from .plan_names import PlanNames
 from .quiet_hours import WeekEntries
 from .scope import visible_docs
 
@@ -35,8 +36,18 @@ class Plan:
 
     schedule: Schedule
     what: str
+    which: str  # the names of what is meant, where "what" does not say it
     said: str
     planned: Planned
+
+    @property
+    def named(self) -> str:
+        return f"{self.what}: {self.which}" if self.which else self.what
+
+    @property
+    def listed(self) -> str:
+        """Where the documents stand that it would crawl."""
+        return f"{reverse('report', args=['schedules'])}?schedule={self.schedule.pk}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,25 +65,16 @@ def plans_of(docs: Docs) -> list[Plan]:
     """The schedules that touch a document the person may see."""
     everything = documents_with_points()
     pages = pages_of(everything)
-    names = dict(Project.objects.values_list("pk", "name"))
-    plans = [_plan(schedule, docs, everything, pages, names) for schedule in Schedule.objects.order_by("next_at", "id")]
+    rows = list(Schedule.objects.order_by("next_at", "id"))
+    names = PlanNames.of(rows, docs)
+    plans = []
+    for schedule in rows:
+        chosen = doc_ids_among(schedule, everything)
+        seen = chosen if docs is None else chosen & docs
+        planned = Planned(len(seen), sum(pages.get(doc_id, 0) for doc_id in seen))
+        what = names.what(schedule) + _ONLY[schedule.only]
+        plans.append(Plan(schedule, what, names.which(schedule), said_of(schedule), planned))
     return [plan for plan in plans if docs is None or plan.planned.documents]
-
-
-def _plan(
-    schedule: Schedule, docs: Docs, everything: dict[int, int | None], pages: dict[int, int], names: dict[int, str]
-) -> Plan:
-    chosen = doc_ids_among(schedule, everything)
-    seen = chosen if docs is None else chosen & docs
-    what = {
-        schedules.ALL: "All active documents",
-        schedules.PROJECT: f"Project {names.get(schedule.project_id or 0, '(deleted)')}",
-        schedules.CHOSEN: "Chosen documents",
-        schedules.VIEW: "Saved view",
-        schedules.POINT: "One crawl point",
-    }[schedule.what] + _ONLY[schedule.only]
-    planned = Planned(len(seen), sum(pages.get(doc_id, 0) for doc_id in seen))
-    return Plan(schedule, what, said_of(schedule), planned)
 
 
 _ONLY = {"": "", ONLY_FAILED: ", only pages that failed last time", ONLY_NEW: ", only what is new or changed"}

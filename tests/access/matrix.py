@@ -141,6 +141,7 @@ ROWS: dict[str, tuple[Any, ...]] = {
     "schedules": (STAFF, NO),
     "quiet-hours": (NO, ADMIN),
     "schedule-change": (NO, ADMIN, {"action": "off"}),
+    "schedule-edit": (ADMIN, ADMIN),
     "previews": (TEST, NO),
     "preview-start": (NO, TEST),
     "preview": (TEST, NO),

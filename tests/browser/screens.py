@@ -54,7 +54,7 @@ ARGUMENTS: dict[str, Any] = {
     "topic": TOPICS,
     "name": REPORTS,
     "note_id": 1,
-    "schedule_id": 1,
+    "schedule_id": 0,
     "rule_id": 0,
     "import_id": 0,
 }

@@ -41,6 +41,18 @@ def added_rule(page: Page) -> int:
     return int(re.search(r'href="/settings/search/(\d+)/"', page.content()).group(1))
 
 
+def planned_crawl(page: Page) -> int:
+    page.goto("/crawls/launch/?when=week")
+    page.get_by_role("button", name=re.compile("^Plan crawl of")).click()
+    return int(re.search(r'href="/crawls/schedules/(\d+)/edit/"', page.content()).group(1))
+
+
+def delete_plan(page: Page) -> None:
+    page.goto("/crawls/schedules/")
+    page.get_by_role("button", name=re.compile("^Delete .*Every Sunday")).click()
+    expect(page.locator("#status")).to_contain_text("Deleted the planned crawl")
+
+
 def cancel_import(page: Page, import_id: int) -> None:
     page.goto(f"/documents/{ARGUMENTS['doc_id']}/crawl-points/import/{import_id}/")
     expect(page.locator("#import")).to_contain_text("URL must start with http:// or https://")
@@ -64,12 +76,14 @@ def test_axe_finds_nothing_on_any_page(visit, busy_house):
         "published_id": number_in(page, "/search/?q=quality", "/search/result/"),
         "page_id": number_in(page, "/index/word/?w=quality", "/index/page/"),
         "rule_id": added_rule(page),
+        "schedule_id": planned_crawl(page),
         "import_id": read_import(busy_house, ARGUMENTS["doc_id"], "https://new.example.org/a,2", "nonsense,2"),
     }
     for address in addresses(known):
         page.goto(address)
         found += in_every_form(page, address)
     cancel_import(page, known["import_id"])
+    delete_plan(page)
     assert not found, "\n".join(found)
 
 

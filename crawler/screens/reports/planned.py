@@ -31,7 +31,7 @@ DAYS = (("7", "7 days"), ("30", "30 days"), ("90", "90 days"))
 _FAR = 4e10  # seconds since 1970: behind every start
 _KEYS: dict[str, Any] = {
     "next": lambda plan: plan.schedule.next_at.timestamp() if plan.schedule.next_at else _FAR,
-    "what": lambda plan: plan.what,
+    "what": lambda plan: plan.named,
     "documents": lambda plan: plan.planned.documents,
     "pages": lambda plan: plan.planned.pages,
     "by": lambda plan: plan.schedule.created_by,
@@ -76,7 +76,7 @@ def _line(plan: Plan) -> list[Cell]:
     run = one.last_run_id
     return [
         Cell(when(coming) if coming else None, value=coming.isoformat() if coming else ""),
-        Cell(plan.what, reverse("schedules"), sub=one.note),
+        Cell(plan.named, reverse("schedules"), sub=one.note),
         Cell(plan.said),
         Cell(plan.planned.documents, f"?schedule={one.pk}"),
         Cell(plan.planned.pages, f"?schedule={one.pk}"),
@@ -90,7 +90,7 @@ def _of_one(asked: Asked, plan: Plan) -> Report:
     """The documents that the next start would crawl, of those the person may see: what the numbers count."""
     rows = documents_of(plan.schedule, asked.docs)
     return Report(
-        OF_ONE, rows, _documents, "document", sentence=f"{plan.what}: {plan.said}.",
+        OF_ONE, rows, _documents, "document", sentence=f"{plan.named}. {plan.said}.",
         nothing="No document with an active crawl point is meant.",
     )  # fmt: skip
 

@@ -3,22 +3,25 @@
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 from django.test import Client
 from django.utils import timezone
 from lxml import html
 
+from clearinghouse.audit.models import Entry
 from clearinghouse.library.models import Document
 from crawler import quiet, schedules
 from crawler.models import QuietWeek, Run, Schedule
-from crawlpoints import services
+from crawlpoints import queries, saved_views, services
 
 from .rows import make_run
 
 pytestmark = pytest.mark.django_db(databases=["default", "webcrawl", "primary", "backup"])
 SignedIn = Callable[[Any], Client]
 PAGES = ["/crawls/schedules/", "/crawls/?tab=calendar"]
+HTMX = {"HX-Request": "true"}
 WEEKLY = {"what": "all", "speed": "polite", "when": "week", "at": "02:00", "weekday": ["6"]}
 
 
@@ -113,6 +116,82 @@ def test_plans_are_turned_off_on_and_deleted(signed_in: SignedIn, administrator:
     assert browser.post(address, {"action": "nonsense"}).status_code == 404
     browser.post(address, {"action": "delete"})
     assert not Schedule.objects.exists() and browser.post(address, {"action": "on"}).status_code == 404
+
+
+def entries(answer: Any) -> dict[str, list[str]]:
+    """What a browser sends when the form of a page is sent as it came."""
+    found: dict[str, list[str]] = {}
+    for name, value in html.fromstring(answer.content).forms[-1].form_values():
+        found.setdefault(name, []).append(value)
+    return found | {"only": [""]}  # lxml takes a radio button without a value for one that says "on"
+
+
+def test_a_plan_is_changed_on_the_form_it_was_made_with(
+    signed_in: SignedIn, administrator: Any, pointed: Document, other_document: Document
+) -> None:
+    browser = signed_in(administrator)
+    plan(browser, what="chosen", doc=[pointed.pk], note="Sundays", minutes="30")
+    made = Schedule.objects.get()
+    Schedule.objects.update(zone="Asia/Tokyo", created_by="somebody", last_said="Nothing to crawl")
+    address = f"/crawls/schedules/{made.pk}/edit/"
+    assert f'href="{address}"' in browser.get("/crawls/schedules/").content.decode()
+    page = browser.get(address)
+    assert "times are those of Asia/Tokyo" in text_of(page) and "Save plan of 1 document" in text_of(page)
+    same = entries(page)
+    assert (same["doc"], same["note"], same["minutes"], same["at"]) == (
+        [str(pointed.pk)],
+        ["Sundays"],
+        ["30"],
+        ["02:00"],
+    )
+    assert "now" not in {box.get("value") for box in html.fromstring(page.content).xpath("//input[@name='when']")}
+    counted = browser.get(address, same | {"what": "all"}, headers=HTMX)
+    assert "Save plan of 2 documents" in counted.content.decode()
+
+    refused = browser.post(address, same | {"when": "week", "weekday": []})
+    assert refused.status_code == 422 and "Choose at least one day of the week" in text_of(refused)
+    refused = browser.post(address, {name: value for name, value in same.items() if name != "when"})
+    assert refused.status_code == 422 and "Choose when it starts" in text_of(refused)
+    assert Schedule.objects.get().note == "Sundays"
+
+    saved = same | {"when": "month", "monthday": "15", "at": "03:30", "doc": [pointed.pk, other_document.pk]}
+    assert browser.post(address, saved)["Location"] == "/crawls/schedules/"
+    now = Schedule.objects.get()
+    assert (now.every, now.monthday, now.at, now.max_seconds) == ("month", 15, "03:30", 1800)
+    assert now.doc_ids == sorted([pointed.pk, other_document.pk])
+    assert (now.zone, now.created_by, now.last_said, now.active) == ("Asia/Tokyo", "somebody", "", True)
+    assert f"{now.next_at.astimezone(ZoneInfo('Asia/Tokyo')):%d %H:%M}" == "15 03:30"
+    assert Entry.objects.filter(sentence="Changed the planned crawl: Every month on day 15 at 03:30").count() == 1
+
+
+def test_a_plan_of_somebody_elses_view_keeps_it(
+    signed_in: SignedIn, administrator: Any, editor: Any, pointed: Document
+) -> None:
+    browser, now = signed_in(administrator), timezone.now()
+    view = saved_views.keep(editor, "Mine", "view=mine")
+    values = {"what": "view", "view_id": view.pk, "every": "day", "zone": "Mars/Base"}
+    made = Schedule.objects.create(created_by="editor", created_at=now, **values)
+    assert "Mine, of editor" in text_of(browser.get("/crawls/schedules/"))
+    address = f"/crawls/schedules/{made.pk}/edit/"
+    answer = browser.post(address, entries(browser.get(address)))
+    assert answer.status_code == 302, answer.context["problems"]
+    kept = Schedule.objects.get()
+    assert (kept.what, kept.view_id, kept.zone) == ("view", view.pk, "UTC"), "a place nobody knows is given up"
+
+
+def test_a_plan_says_which_documents_it_means_and_leads_to_them(
+    signed_in: SignedIn, administrator: Any, editor: Any, pointed: Document, other_document: Document
+) -> None:
+    plan(signed_in(administrator), what="chosen", doc=[pointed.pk, other_document.pk])
+    made = Schedule.objects.get()
+    everything, theirs = (signed_in(person).get("/crawls/schedules/") for person in (administrator, editor))
+    assert pointed.title in text_of(everything) and other_document.title in text_of(everything)
+    assert pointed.title in text_of(theirs) and other_document.title not in text_of(theirs)
+    assert f'href="/reports/schedules/?schedule={made.pk}">2<' in everything.content.decode()
+    point = queries.points_of(pointed).get()
+    Schedule.objects.update(what="point", point_id=point.pk, doc_ids=[pointed.pk])
+    theirs = text_of(signed_in(editor).get("/crawls/schedules/"))
+    assert "One crawl point" in theirs and point.url in theirs
 
 
 def test_quiet_hours_are_saved_and_shown(signed_in: SignedIn, administrator: Any, reader: Any) -> None:
