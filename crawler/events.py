@@ -13,6 +13,7 @@ from django.db.models import Count, Max, Q
 from django.urls import reverse
 
 from clearinghouse import env
+from clearinghouse.plurals import plural
 
 from .control import PAUSE
 from .findings.values import WARN

@@ -3,7 +3,6 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from clearinghouse.access.templatetags.pieces import plural
 from clearinghouse.commands import NEEDS_DECISION, WRONG_USE, Stop, whole
 from clearinghouse.commands import Command as Base
 from clearinghouse.databases import TARGETS
