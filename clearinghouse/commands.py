@@ -41,11 +41,6 @@ def whole(least: int = 0, most: int | None = None) -> Callable[[str], int]:
     return read
 
 
-def counted(number: int, one: str, many: str = "") -> str:
-    """1 page, 4 pages, 1,200 pages."""
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
-
-
 class OneLineParser(CommandParser):
     """Says what is wrong with the arguments in one line; how they should be, --help tells."""
 

@@ -15,6 +15,7 @@ from django.db.models import QuerySet, Sum
 from django.utils import timezone
 
 from clearinghouse import queues
+from clearinghouse.plurals import plural
 from clearinghouse.records import acting_as
 
 from . import clock
@@ -161,7 +162,7 @@ def apply_excludes(run: Run, doc_id: int, patterns: list[str], by: str) -> None:
         # Marked, because whoever serves the queue next must judge by them what was queued before.
         mine.update(snapshot=excursion.snapshot | {"excludes": patterns, "applied": True})
         mine.filter(control="").update(control=EXCLUDE)  # a paused document meets them when it goes on
-        note(run.pk, "exclude", f"{len(patterns)} exclude URLs applied by {by}", doc_id)
+        note(run.pk, "exclude", f"{plural(len(patterns), 'exclude URL')} applied by {by}", doc_id)
         change = {"before": {"excludes": before}, "after": {"excludes": patterns}}
         record(run, "exclude", f"Applied the exclude URLs to run {run.pk}", by, doc_id=doc_id, change=change)
 

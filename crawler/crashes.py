@@ -11,6 +11,7 @@ from django.db import transaction
 from django.db.models import F
 
 from clearinghouse.databases import WEBCRAWL
+from clearinghouse.plurals import plural
 
 from . import message_queue
 from .control import note
@@ -42,7 +43,8 @@ def count(instance: Instance, error: Exception) -> bool:
         served = Excursion.objects.filter(pk__in=there)
         served.update(crashes=F("crashes") + 1, error=trace_of(error))
         for run_id in set(served.values_list("run_id", flat=True)):
-            note(run_id, "fault", f"A fault of ours: {type(error).__name__}; {len(there)} documents are tried again")
+            again = plural(len(there), "document is,documents are")
+            note(run_id, "fault", f"A fault of ours: {type(error).__name__}; {again} tried again")
         message_queue.release_all(instance)
     return bool(there)
 

@@ -14,6 +14,7 @@ from django.db.models import QuerySet
 from clearinghouse.addresses import Refusal
 from clearinghouse.addresses.parse import parse
 from clearinghouse.addresses.roots import begins_with, canonical_root
+from clearinghouse.plurals import plural
 from clearinghouse.secrets.vault import CannotUnseal
 from crawlpoints import queries
 from crawlpoints.models import AuthType, CrawlPoint, CrawlPointLink
@@ -59,7 +60,9 @@ class Keys:
         pause = partial(self._pause, owner)
         refused = self._refused[owner.id] = self._events(_refusal(owner)).count()
         if refused >= STRIKES:
-            return Refusal("auth_failed", f"the crawl point is paused: it was refused {refused} times in this run")
+            return Refusal(
+                "auth_failed", f"the crawl point is paused: it was refused {plural(refused, 'time')} in this run"
+            )
         return PointKey(
             owner.auth_type, owner.login, password, point_id=owner.id, form=form, refused=refused, pause=pause
         )

@@ -13,6 +13,7 @@ from django.db.models import Count, Max, Q
 from django.urls import reverse
 
 from clearinghouse import env
+from clearinghouse.plurals import plural
 
 from .control import PAUSE
 from .findings.values import WARN
@@ -115,7 +116,8 @@ def _interrupted(then: datetime) -> Iterator[Happened]:
         run_id, times = one["run_id"], one["times"]
         yield Happened(
             f"run:{run_id}:interrupted", "interrupted", one["last"],
-            f"Run {run_id} was interrupted {times} times; it continues by itself", reverse("run", args=[run_id]),
+            f"Run {run_id} was interrupted {plural(times, 'time')}; it continues by itself",
+            reverse("run", args=[run_id]),
             (one["run__requested_by"],), administrators=True, run_id=run_id,
         )  # fmt: skip
 

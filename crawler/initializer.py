@@ -3,6 +3,8 @@
 Idempotent: started twice, or again after a kill, it opens each queue once. Called by: jobs.initialize, crawl.
 """
 
+from clearinghouse.plurals import plural
+
 from . import clock, control, sql
 from .message_queue import open_queues
 from .models import Excursion, Run, State
@@ -21,4 +23,4 @@ def initialize(run: Run) -> None:
     Run.objects.filter(pk=run.pk, state=State.WAITING).exclude(control=control.PAUSE).update(state=State.RUNNING)
     run.refresh_from_db()
     if changed:
-        control.note(run.pk, "initialize", f"Opened {run.excursions.count()} message queues")
+        control.note(run.pk, "initialize", f"Opened {plural(run.excursions.count(), 'message queue')}")

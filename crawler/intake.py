@@ -14,6 +14,7 @@ from django.utils import timezone
 from clearinghouse import __version__
 from clearinghouse.databases import WEBCRAWL
 from clearinghouse.library.models import Document
+from clearinghouse.plurals import plural
 from crawlpoints.models import CrawlPoint, CrawlPointLink, ExcludeUrl
 
 from .control import note, record
@@ -90,7 +91,7 @@ def _record(run: Run, by: str) -> None:
     count = run.excursions.count()
     names = ("speed", "origin", "note", "label", "ignore_robots", "propagate_after", "max_seconds", "max_bytes")
     after = {"documents": count} | {name: getattr(run, name) for name in names}
-    record(run, "launch", f"Launched run {run.pk} over {count} documents", by, change={"after": after})
+    record(run, "launch", f"Launched run {run.pk} over {plural(count, 'document')}", by, change={"after": after})
 
 
 NO_SUCH_POINT = "This crawl point is not active. Activate it, or choose another."
@@ -113,7 +114,7 @@ def _created(chosen: dict[int, Chosen], documents: dict[int, Document], *, by: s
         free = {doc_id: one for doc_id, one in sorted(chosen.items()) if doc_id not in busy}
         Excursion.objects.bulk_create(_excursion(run, documents[doc_id], one) for doc_id, one in free.items())
         part = said(one.part for one in free.values())
-        told = f"Launched by {by} over {len(free)} documents, speed {run.speed}"
+        told = f"Launched by {by} over {plural(len(free), 'document')}, speed {run.speed}"
         note(run.pk, "launch", f"{told}; {part}" if part else told)
     return run
 

@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
 from django.db.models.functions import Length
 
+from clearinghouse.plurals import plural
+
 from . import proof
 from .endings import WORST_FIRST
 from .fetch.limits import DOCUMENT_AT_MOST, DOCUMENTS, TEXT_AT_MOST
@@ -90,10 +92,10 @@ def _reasons(excursion: Excursion, rows: Rows) -> Iterator[str]:
     unnamed = rows.filter(outcome=SKIPPED).exclude(reason__in=refused).count()
     unnamed += rows.filter(outcome=FAILED).exclude(reason__in=failed).count()
     if unnamed:
-        yield f"{unnamed} rows are skipped or failed without a reason of the closed list"
+        yield f"{plural(unnamed, 'row is,rows are')} skipped or failed without a reason of the closed list"
     excused = rows.filter(outcome__in=(*PAGES, REDIRECTED)).exclude(reason="").count()
     if excused:
-        yield f"{excused} rows have a reason although nothing went wrong"
+        yield f"{plural(excused, 'row has,rows have')} a reason although nothing went wrong"
     if rows.filter(reason="error").exists() and not excursion.error:
         yield "it met a fault of ours and kept no traceback"
     by_reason = dict(rows.exclude(reason="").values_list("reason").annotate(n=Count("id")))
@@ -113,7 +115,7 @@ def _ends(excursion: Excursion, rows: Rows) -> Iterator[str]:
     messages = Message.objects.filter(excursion=excursion)
     waiting = messages.exclude(state=MessageState.DONE).count()
     if waiting:
-        yield f"it ended {excursion.state} with {waiting} messages waiting"
+        yield f"it ended {excursion.state} with {plural(waiting, 'message')} waiting"
     if messages.exists():
         yield "its queue was not deleted"
     if ActiveQueue.objects.filter(excursion=excursion).exists():
@@ -125,17 +127,17 @@ def _messages(excursion: Excursion, rows: Rows) -> Iterator[str]:
     decided = Exists(rows.filter(url_key=OuterRef("url_key")))
     twice = messages.exclude(state=MessageState.DONE).filter(decided).count()
     if twice:
-        yield f"{twice} messages wait although their address has its verdict"
+        yield f"{plural(twice, 'message waits,messages wait')} although there is a verdict on the address"
     lost = messages.filter(state=MessageState.DONE).exclude(decided).count()
     if lost:
-        yield f"{lost} messages are done and have no verdict"
+        yield f"{plural(lost, 'message is done and has,messages are done and have')} no verdict"
 
 
 def _finds(excursion: Excursion, rows: Rows) -> Iterator[str]:
     found = rows.exclude(found_on=None)
     orphans = found.exclude(Exists(rows.filter(url_key=OuterRef("found_on")))).count()
     if orphans:
-        yield f"{orphans} addresses were found on a page that has no verdict"
+        yield f"{plural(orphans, 'address was,addresses were')} found on a page that has no verdict"
 
 
 def _links(excursion: Excursion, rows: Rows) -> Iterator[str]:
@@ -149,29 +151,29 @@ def _pages(excursion: Excursion, rows: Rows) -> Iterator[str]:
     named = rows.filter(outcome__in=PAGES)
     nameless = named.filter(version_id__isnull=True).count()
     if nameless:
-        yield f"{nameless} pages name no version"
+        yield f"{plural(nameless, 'page names,pages name')} no version"
     named = named.exclude(version_id=None)
     versions = PageVersion.objects.filter(id=OuterRef("version_id"))
     lost = named.exclude(Exists(versions)).count()
     if lost:
-        yield f"{lost} pages name a version that does not exist"
+        yield f"{plural(lost, 'page names,pages name')} a version that does not exist"
     other = named.filter(Exists(versions)).exclude(Exists(versions.filter(url_key=OuterRef("url_key")))).count()
     if other:
-        yield f"{other} pages name a version of another address"
+        yield f"{plural(other, 'page names,pages name')} a version of another address"
     held = rows.exclude(outcome__in=PAGES).exclude(version_id=None).count()
     if held:
-        yield f"{held} addresses name a version although they are no pages"
+        yield f"{plural(held, 'address names,addresses name')} a version without being a page"
 
 
 def _versions(excursion: Excursion, rows: Rows) -> Iterator[str]:
     named = PageVersion.objects.filter(id__in=rows.filter(outcome__in=PAGES).values("version_id"))
     bodiless = named.exclude(Exists(PageBody.objects.filter(digest=OuterRef("digest")))).count()
     if bodiless:
-        yield f"{bodiless} versions have no stored bytes"
+        yield f"{plural(bodiless, 'version has,versions have')} no stored bytes"
     own = PageVersion.objects.filter(doc_id=excursion.doc_id, run_id=excursion.run_id)
     unnamed = own.exclude(Exists(rows.filter(version_id=OuterRef("id")))).count()
     if unnamed:
-        yield f"{unnamed} versions of this run are named by no page"
+        yield f"{plural(unnamed, 'version of this run is,versions of this run are')} named by no page"
     yield from proof.of_bytes(named)
 
 
@@ -187,7 +189,7 @@ def _heads(excursion: Excursion, rows: Rows) -> Iterator[str]:
     shown = heads.filter(url_key=OuterRef("url_key"), version_id=OuterRef("version_id"))
     hidden = rows.filter(outcome__in=PAGES).exclude(version_id=None).exclude(Exists(shown)).count()
     if hidden:
-        yield f"{hidden} pages are not shown by the document, or in another version"
+        yield f"{plural(hidden, 'page is,pages are')} not shown by the document, or in another version"
 
 
 def _is_followed(excursion: Excursion) -> bool:
@@ -202,7 +204,7 @@ def _projection(excursion: Excursion, rows: Rows) -> Iterator[str]:
     listed = Counter(CrawledPage.objects.filter(doc_id=excursion.doc_id).values_list("url", flat=True).iterator())
     if stored != listed:
         missing, surplus = sum((stored - listed).values()), sum((listed - stored).values())
-        yield f"crawled_pages lacks {missing} pages and has {surplus} too many"
+        yield f"crawled_pages lacks {plural(missing, 'page')} and has {surplus} too many"
 
 
 # -- I6: limits hold for the sum of all instances ----------------------------------------------------------------
@@ -214,17 +216,17 @@ def _limits(excursion: Excursion, rows: Rows) -> Iterator[str]:
     for point in points:
         used = counted.get(str(point.id), {}).get("used", 0)
         if point.max_pages and used > point.max_pages:
-            yield f"crawl point {point.id} used {used} of {point.max_pages} pages"
+            yield f"crawl point {point.id} used {used} of {plural(point.max_pages, 'page')}"
         deep = rows.exclude(outcome=SKIPPED).filter(crawl_point_id=point.id, depth__gt=point.depth).count()
         if deep:
-            yield f"{deep} addresses of crawl point {point.id} are deeper than {point.depth}"
+            yield f"{plural(deep, 'address is,addresses are')} deeper than crawl point {point.id} allows: {point.depth}"
     if points and all(point.max_pages for point in points):
         most, pages = sum(point.max_pages for point in points), rows.filter(outcome__in=PAGES).count()
         if pages > most:
-            yield f"{pages} pages were stored, all crawl points together may store {most}"
+            yield f"{plural(pages, 'page was,pages were')} stored, all crawl points together may store {most}"
     strangers = rows.exclude(crawl_point_id=None).exclude(crawl_point_id__in=[point.id for point in points]).count()
     if points and strangers:
-        yield f"{strangers} addresses are read for a crawl point that is not in the snapshot"
+        yield f"{plural(strangers, 'address is,addresses are')} read for a crawl point that is not in the snapshot"
 
 
 # -- I10: what was cut says so -----------------------------------------------------------------------------------
@@ -234,17 +236,17 @@ def _cuts(excursion: Excursion, rows: Rows) -> Iterator[str]:
     own = PageVersion.objects.filter(id__in=rows.filter(outcome__in=PAGES).values("version_id"))
     beyond = own.filter(Q(size__gt=DOCUMENT_AT_MOST) | (Q(size__gt=TEXT_AT_MOST) & ~Q(type_id__in=DOCUMENTS))).count()
     if beyond:
-        yield f"{beyond} pages are stored beyond the size limit"
+        yield f"{plural(beyond, 'page is,pages are')} stored beyond the size limit"
     body = PageBody.objects.filter(digest=OuterRef("digest")).annotate(bytes=Length("content"))
     other = own.filter(Exists(body.exclude(bytes=OuterRef("size")))).count()
     if other:
-        yield f"{other} pages have other bytes stored than their size says"
+        yield f"{plural(other, 'page has,pages have')} other bytes stored than their size says"
 
 
 def _redirects(excursion: Excursion, rows: Rows) -> Iterator[str]:
     nowhere = rows.filter(Q(outcome=REDIRECTED) | Q(reason__startswith="redirect_"), redirect_url="").count()
     if nowhere:
-        yield f"{nowhere} addresses redirect to nowhere"
+        yield f"{plural(nowhere, 'address redirects,addresses redirect')} to nowhere"
 
 
 # -- the run -----------------------------------------------------------------------------------------------------
@@ -255,7 +257,7 @@ def _of_run(run: Run) -> Iterator[str]:
     headless = PageHead.objects.filter(doc_id__in=excursions.values("doc_id"))
     headless = headless.exclude(Exists(PageVersion.objects.filter(id=OuterRef("version_id"))))
     if headless.exists():
-        yield f"{headless.count()} heads show a version that does not exist"
+        yield f"{plural(headless.count(), 'head shows,heads show')} a version that does not exist"
     states = set(excursions.values_list("state", flat=True))
     unfinished = excursions.filter(unfinished=True).exists()
     if run.finished_at and unfinished:

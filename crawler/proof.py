@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from django.db.models import QuerySet
 
 from clearinghouse.digests import digest_of
+from clearinghouse.plurals import plural
 
 from .models import Excursion, LedgerEntry, Message, PageBody, PageVersion, State
 from .policy.sightings import ALL, count_backlinks
@@ -31,12 +32,12 @@ def of_links(excursion: Excursion) -> Iterator[str]:
     if excursion.derived_to >= ALL:
         wrong = sum(1 for key, count in stored.items() if count != counts[key])
         if wrong:
-            yield f"{wrong} addresses have other backlinks than the pages say"
+            yield f"{plural(wrong, 'address has,addresses have')} other backlinks than the pages say"
     if _links_are_followed(excursion):
         known = stored.keys() | set(Message.objects.filter(excursion=excursion).values_list("url_key", flat=True))
         lost = sum(1 for key in counts if key not in known)
         if lost:
-            yield f"{lost} linked addresses have no verdict"
+            yield f"{plural(lost, 'linked address has,linked addresses have')} no verdict"
 
 
 def _links_are_followed(excursion: Excursion) -> bool:
@@ -51,7 +52,7 @@ def of_bytes(versions: QuerySet[PageVersion]) -> Iterator[str]:
         stored = PageBody.objects.filter(digest__in=part).values_list("digest", "content")
         wrong += sum(digest_of(bytes(content)) != bytes(digest) for digest, content in stored)
     if wrong:
-        yield f"{wrong} contents are not the bytes that were fetched"
+        yield f"{plural(wrong, 'content is,contents are')} not the bytes that were fetched"
 
 
 def _share(versions: QuerySet[PageVersion]) -> dict[bytes, int]:

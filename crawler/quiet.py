@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 
 from django.utils import timezone
 
+from clearinghouse.plurals import plural
 from clearinghouse.records import acting_as
 
 from . import control
@@ -73,7 +74,9 @@ def set_hours(hours: str, by: str) -> None:
         raise ValueError("hours are 168 times 0 or 1")
     before = week().hours
     row = _save(by, hours=hours)
-    _record(row, by, f"Set quiet hours: {hours.count('1')} hours of the week", {"hours": before}, {"hours": hours})
+    _record(
+        row, by, f"Set quiet hours: {plural(hours.count('1'), 'hour')} of the week", {"hours": before}, {"hours": hours}
+    )
 
 
 @together()

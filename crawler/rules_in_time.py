@@ -7,6 +7,7 @@ web server has not. Does not: decide anything else than its rules (policy.judge)
 import time
 
 from clearinghouse.addresses import Address, Refusal
+from clearinghouse.plurals import plural
 
 from .errors import TimeUsedUp
 from .policy.judge import Judged, Rules
@@ -14,7 +15,7 @@ from .values import Snapshot
 
 SECONDS = 3.0  # for one answer, however many addresses it is about
 TOO_LONG = (
-    "This takes longer than {seconds:.0f} seconds, so it was given up: ask for fewer addresses, or make the exclude "
+    "This takes longer than {seconds}, so it was given up: ask for fewer addresses, or make the exclude "
     "URLs of this document shorter"
 )
 
@@ -28,7 +29,7 @@ class Deadline:
 
     def look(self) -> None:
         if time.monotonic() > self._until:
-            raise TimeUsedUp(TOO_LONG.format(seconds=self._seconds))
+            raise TimeUsedUp(TOO_LONG.format(seconds=plural(round(self._seconds), "second")))
 
 
 class RulesInTime(Rules):

@@ -16,6 +16,7 @@ from django.utils import timezone
 from clearinghouse.access.policies import Action, documents_for
 from clearinghouse.access.templatetags.pieces import date_words
 from clearinghouse.library.models import Document
+from clearinghouse.plurals import plural
 from crawlpoints.models import SavedView
 
 from . import control, intake, quiet
@@ -221,7 +222,7 @@ def launch(doc_ids: list[int] | None, *, max_pages: int = 0, **options: Any) -> 
             _limit(Excursion.objects.filter(run=run), max_pages)
             run.used |= {"max_pages": max_pages}
             run.save(update_fields=["used"])
-            control.note(run.pk, "limit", f"At most {max_pages:,} pages for each crawl point in this run")
+            control.note(run.pk, "limit", f"At most {plural(max_pages, 'page')} for each crawl point in this run")
     return run
 
 

@@ -57,10 +57,7 @@ def _scheme(point: CrawlPoint, address: Address, root: str) -> Caution | None:
 def _port(address: Address) -> Caution | None:
     if port_allowed(address.host, address.port):
         return None
-    text = (
-        f"Port {address.port} is not allowed, so this URL would be skipped. "
-        "The operator can allow it with CLEARINGHOUSE_ALLOWED_PORTS"
-    )
+    text = f"Port {address.port} is not allowed, so this URL would be skipped. Ask an administrator to allow it"
     return Caution("port", text)
 
 

@@ -19,6 +19,7 @@ from django.utils import timezone
 from clearinghouse import many_rows, queues
 from clearinghouse.audit import services as audit
 from clearinghouse.library.models import Document
+from clearinghouse.plurals import plural
 from clearinghouse.records import StaleRecord, acting_as
 from clearinghouse.short_transactions import MOST, ShortTransactions
 
@@ -262,7 +263,7 @@ def _show(row: Import, until: float) -> None:
 
 def _said(row: Import) -> str:
     counts = row.counts
-    left = f", {counts[ERROR]:,} lines left out" if counts[ERROR] else ""
+    left = f", {plural(counts[ERROR], 'line')} left out" if counts[ERROR] else ""
     return f"Imported crawl points from CSV: {counts[ADD]:,} added, {counts[CHANGE]:,} changed{left}"
 
 
@@ -319,7 +320,9 @@ def _take_back(row: Import, until: float) -> None:
         back = import_shown.hide(row, changes)
         row.told = row.told | {"back": back, "left": every - back}
         Import.objects.filter(pk=row.pk).update(told=row.told)
-        sentence = f"Took back an import from CSV: {back:,} crawl points, {every - back:,} changed since and left"
+        sentence = (
+            f"Took back an import from CSV: {plural(back, 'crawl point')}, {every - back:,} changed since and left"
+        )
         audit.record("undo", row.document, sentence, document_id=row.document_id)
 
 

@@ -10,7 +10,6 @@ from clearinghouse.addresses import MAX_LENGTH, Address, Refusal
 from clearinghouse.addresses.networks import address_allowed
 from clearinghouse.addresses.parse import has_userinfo, parse
 
-_SETTING = "CLEARINGHOUSE_ALLOWED_NETWORKS"
 _SCHEME = re.compile(r"([a-z][a-z0-9+.-]*):(?=//|[^0-9/])", re.IGNORECASE)
 _HOST_FIRST = re.compile(r"(?:[\w-]+\.)+[\w-]{2,}(?::\d+)?(?:[/?#].*)?|localhost(?::\d+)?(?:/.*)?", re.IGNORECASE)
 
@@ -66,11 +65,11 @@ def network_message(address: Address, private: bool) -> str:
     try:
         ip = ip_address(host)
     except ValueError:
-        where = f"{host} is on a private network. The operator can allow its address with {_SETTING}"
+        where = f"{host} is on a private network. Ask an administrator to allow its address"
         return where if private else ""
     if address_allowed(str(ip), address.port):
         return ""
-    return f"The address {ip} is on a private network. The operator can allow {_door(ip, address.port)} with {_SETTING}"
+    return f"The address {ip} is on a private network. Ask an administrator to allow {_door(ip, address.port)}"
 
 
 def _door(ip: IPv4Address | IPv6Address, port: int) -> str:

@@ -66,8 +66,9 @@ def _trouble(user: Any) -> dict[str, str] | None:
     found = trouble.now() if role_of(user) and _works_here(user) else None
     if found is None:
         return None
-    url = address_named(found.page) if may(user, Action.ADMINISTER) else ""
-    return {"sentence": found.sentence, "url": url, "link": found.link}
+    if may(user, Action.ADMINISTER):
+        return {"sentence": found.sentence, "url": address_named(found.page), "link": found.link}
+    return {"sentence": found.for_all or found.sentence, "url": "", "link": ""}
 
 
 def _help_url(request: HttpRequest) -> str:

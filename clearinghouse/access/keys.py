@@ -15,6 +15,7 @@ from django.views.decorators.debug import sensitive_variables
 
 from clearinghouse.audit import services as audit
 from clearinghouse.databases import DEFAULT, without_waiting
+from clearinghouse.plurals import plural
 
 from .models import ApiKey
 
@@ -45,7 +46,7 @@ def create(user: Any, name: str, days: int = DAYS) -> tuple[ApiKey, str]:
     text = PREFIX + secrets.token_urlsafe(32)
     until = timezone.now() + timedelta(days=days)
     key = ApiKey.objects.create(user=user, name=name, beginning=text[:_SHOWN], digest=_digest(text), expires_at=until)
-    audit.record("add", key, f"Made the API key {key} of {user.get_username()} for {days} days")
+    audit.record("add", key, f"Made the API key {key} of {user.get_username()} for {plural(days, 'day')}")
     return key, text
 
 

@@ -20,7 +20,7 @@ from .policies import Action, require
 MAX_DEPTH = 999
 MAX_PAGES = 2_147_483_647
 _SPEEDS = [("", "As the server is set up"), ("polite", "Polite"), ("medium", "Medium"), ("fast", "Fast")]
-_WHOLE = "Enter a whole number"
+_WRONG = ("invalid", "required", "min_value", "max_value")
 
 
 class LaunchingForm(forms.Form):
@@ -42,7 +42,7 @@ class DefaultsForm(forms.Form):
         min_value=0,
         max_value=MAX_DEPTH,
         help_text="How many clicks from the URL. 0 = only the URL itself.",
-        error_messages={"invalid": _WHOLE, "required": _WHOLE},
+        error_messages=dict.fromkeys(_WRONG, f"Depth limit must be a whole number from 0 to {MAX_DEPTH}"),
         widget=forms.TextInput(attrs={"class": "w4", "inputmode": "numeric"}),
     )
     default_max_pages = forms.IntegerField(
@@ -50,7 +50,7 @@ class DefaultsForm(forms.Form):
         min_value=0,
         max_value=MAX_PAGES,
         help_text="0 = no limit.",
-        error_messages={"invalid": _WHOLE, "required": _WHOLE},
+        error_messages=dict.fromkeys(_WRONG, "Maximum pages must be a whole number, or 0 for no limit"),
         widget=forms.TextInput(attrs={"class": "w4", "inputmode": "numeric"}),
     )
     default_speed = forms.ChoiceField(

@@ -18,6 +18,7 @@ class Trouble:
     sentence: str
     page: str  # the name of the URL of the page that tells more, for administrators
     link: str
+    for_all: str = ""  # who can do nothing about it is told this, where the sentence names what only machines need
 
 
 SOURCES: list[Callable[[], Trouble | None]] = []  # filled while the apps are loaded; the first that answers is shown

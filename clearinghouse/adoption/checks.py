@@ -13,6 +13,7 @@ from typing import Any
 from django.db import Error, connections
 
 from clearinghouse import full_disk
+from clearinghouse.plurals import plural
 
 # A look at the whole file; a large one is looked at for this long at each start, `doctor` takes its time.
 QUICK_SECONDS = 0.5
@@ -112,7 +113,7 @@ def _check_content(alias: str, path: Path, seconds: float) -> None:
 
 def _about_the_disk(folder: Path) -> str:
     if (free := shutil.disk_usage(folder).free) < full_disk.NEARLY_FULL:
-        return f"the disk of {folder} is full ({free:,} bytes are free): make room, nothing is lost"
+        return f"the disk of {folder} is full ({plural(free, 'byte is,bytes are')} free): make room, nothing is lost"
     return "look whether its disk is well, and who holds a lock"
 
 

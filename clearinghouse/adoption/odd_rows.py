@@ -12,7 +12,7 @@ from django.apps import apps
 from django.db import router
 from django.db.models import BooleanField, CharField, DateField, Field, IntegerField, TextField
 
-from clearinghouse.commands import counted
+from clearinghouse.plurals import plural
 
 from . import old_rows, standing
 from .checks import Unusable
@@ -56,7 +56,7 @@ class Examined:
             "is not UTF-8": "{n} of {t}.{c}: not UTF-8, shown as Windows-1252; the row itself is kept as it is",
         }
         return [
-            told[why].format(n=counted(number, "value"), t=table, c=column)
+            told[why].format(n=plural(number, "value"), t=table, c=column)
             for (table, column, why), number in sorted(self.borne.items())
         ]
 
@@ -73,7 +73,7 @@ def examine(alias: str, connection: Any, adopted: list[str]) -> Examined:
         _examine_kept(found, there[table], models[table])
     if found.refused:
         more = f"; and {found.count - _MOST_NAMED:,} more" if found.count > _MOST_NAMED else ""
-        why = f"{alias}: {counted(found.count, 'value')} cannot be read, so nothing was changed: "
+        why = f"{alias}: {plural(found.count, 'value')} cannot be read, so nothing was changed: "
         raise Unusable(why + "; ".join(found.refused) + more, "correct these rows, then run prepare again")
     return found
 

@@ -15,6 +15,7 @@ from django.core.management.sql import emit_post_migrate_signal, emit_pre_migrat
 from django.db import connections, transaction
 
 from clearinghouse.databases import DEFAULT, TARGETS
+from clearinghouse.plurals import plural
 
 from . import checks, odd_rows, passwords, results, schema, seeds, standing, views
 from .dialects import dialect
@@ -74,7 +75,8 @@ def _make_tables(done: Prepared) -> None:
     plan = executor.migration_plan(executor.loader.graph.leaf_nodes())
     odd = odd_rows.examine(alias, connection, executor.to_be_adopted(plan))
     if dangling := dialect(connection).dangling(connection):
-        done.notes.append(f"{dangling} rows refer to rows that do not exist; they were kept as they are")
+        refer = plural(dangling, "row refers,rows refer")
+        done.notes.append(f"{refer} to what does not exist; kept as they are")
     with one_transaction(alias):
         odd_rows.forget_noughts(odd)
         emit_pre_migrate_signal(0, False, alias, plan=plan)
@@ -97,7 +99,7 @@ def _show_results(done: Prepared) -> None:
             done.tables += results.put_aside(alias)
             views.create_views(alias)
         done.state = ADOPTED
-        done.notes += [f"loaded {shown} earlier results as generation 1"] if shown else []
+        done.notes += [f"loaded {plural(shown, 'earlier result')} as generation 1"] if shown else []
     connection = connections[alias]
     done.rows = sum(standing.count(connection, table) for table in done.tables)
 
@@ -126,7 +128,7 @@ def _fill(done: Prepared) -> None:
         done.notes += getattr(config, "fill_adopted", _nothing)(done.alias)
     if done.alias == DEFAULT:
         sealed, refused = passwords.seal_plain()
-        done.notes += [f"sealed {sealed} plain passwords of crawl points"] if sealed else []
+        done.notes += [f"sealed {plural(sealed, 'plain password')} of crawl points"] if sealed else []
         done.notes += refused
     if done.state == ADOPTED:
         done.notes += seeds.page_types_named_otherwise(done.alias)

@@ -10,6 +10,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from importlib.metadata import distributions
 from typing import NamedTuple
 
+from clearinghouse.plurals import plural
+
 Version = tuple[int, ...]
 
 
@@ -81,7 +83,8 @@ def main() -> int:
     versions = installed()
     old = weak(versions)
     lines = [*old, *(f"warning: {line}" for line in weak_python(running()))]
-    lines.append(f"{len(LIBRARIES)} known floors of {len(versions)} installed packages looked at, {len(old)} too old")
+    packages = plural(len(versions), "installed package")
+    lines.append(f"{plural(len(LIBRARIES), 'known floor')} of {packages} looked at, {len(old)} too old")
     sys.stdout.write("\n".join(lines) + "\n")
     return 1 if old else 0
 

@@ -11,6 +11,7 @@ from django.contrib.auth import get_user_model
 from django.db import transaction
 
 from clearinghouse.audit import services as audit
+from clearinghouse.plurals import plural
 
 from . import services
 from .csv_lines import Line, Sheetful, read
@@ -56,7 +57,7 @@ def import_documents(text: str, *, skip_errors: bool = False) -> Imported:
     done = _added(sheetful, judged, people)
     first = next((line.document_id for line in done if line.outcome == "add"), None)
     if first is not None:
-        sentence = f"Imported {result.count('add')} documents from CSV"
+        sentence = f"Imported {plural(result.count('add'), 'document')} from CSV"
         audit.record("import", Document(pk=first), sentence)
     return Imported(done, sheetful.ignored_columns, done=True)
 

@@ -24,6 +24,7 @@ from django.views.decorators.debug import sensitive_variables
 
 from clearinghouse.addresses.parse import parse
 from clearinghouse.addresses.values import Address
+from clearinghouse.plurals import plural
 
 MAX_TEXT = 512  # the column crawl_pw_str
 MAX_PLAIN_BYTES = 320
@@ -182,7 +183,7 @@ def _read_keys(text: str, place: str) -> dict[str, bytes]:
         except (binascii.Error, ValueError):
             raise ImproperlyConfigured(f"{wrong}; what follows {key_id}: is not base64.") from None
         if len(key) != _KEY_BYTES:
-            raise ImproperlyConfigured(f"{wrong}; {key_id} has {len(key)} bytes instead of {_KEY_BYTES}.")
+            raise ImproperlyConfigured(f"{wrong}; {key_id} has {plural(len(key), 'byte')} instead of {_KEY_BYTES}.")
         keys[key_id] = key
     if not keys:
         raise ImproperlyConfigured(f"{place} is empty; it needs at least one id:base64.")

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from clearinghouse.databases import BACKUP, DEFAULT, PRIMARY, WEBCRAWL
+from clearinghouse.plurals import plural
 
 NAME = "manifest.json"
 KEYS = "keys.json"
@@ -84,7 +85,7 @@ def verify(folder: Path, manifest: Manifest) -> None:
         if path.is_symlink() or not path.is_file():
             raise Damaged(f"{path} is missing")
         if path.stat().st_size != part.size:
-            raise Damaged(f"{path} has {path.stat().st_size:,} bytes, {part.size:,} were written")
+            raise Damaged(f"{path} has {plural(path.stat().st_size, 'byte')}, {part.size:,} were written")
         if digest_of_file(path) != part.digest:
             raise Damaged(f"{path} is damaged: its bytes are not those that were written")
 

@@ -9,6 +9,7 @@ from django.db import Error, connections, transaction
 from clearinghouse import full_disk
 from clearinghouse.adoption import checks, durability, schema
 from clearinghouse.health import look
+from clearinghouse.plurals import plural
 
 from .values import OK, TROUBLE, WARNING, Line
 
@@ -40,7 +41,7 @@ def _wrong(alias: str, part: str) -> Iterator[Line]:
     if look.steps_ahead(alias):
         yield Line(part, TROUBLE, "it was prepared by a newer version than this one", "install that version here")
     if behind := look.steps_behind(alias):
-        yield Line(part, TROUBLE, f"it lacks {behind} migrations of this version", _PREPARE)
+        yield Line(part, TROUBLE, f"it lacks {plural(behind, 'migration')} of this version", _PREPARE)
         return
     if lacking := schema.differences(alias):
         yield Line(part, TROUBLE, schema.sentence(alias, lacking).partition(": ")[2], schema.what_to_do())

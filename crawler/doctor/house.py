@@ -8,9 +8,9 @@ from django.db import Error
 from django.utils import timezone
 
 from clearinghouse import env, full_disk
-from clearinghouse.commands import counted
 from clearinghouse.databases import TARGETS, WEBCRAWL
 from clearinghouse.health import advisories, look
+from clearinghouse.plurals import plural
 from clearinghouse.published.models import PublicSwitch
 from clearinghouse.search.serving import live_generation, public_target
 
@@ -36,10 +36,10 @@ def processes() -> Iterator[Line]:
     yield _line(machines.tick_fact(), _START)
     for fault in tick_report.failing():
         since = f"{timezone.localtime(fault.first_at):%d %b, %H:%M}"
-        say = f"{fault.sentence} ({counted(fault.times, 'time')} since {since})"
+        say = f"{fault.sentence} ({plural(fault.times, 'time')} since {since})"
         yield Line("Tick", WARNING, say, "its other steps go on; put right what it names, and the step works again")
     if silent := machines.live_without_beat():
-        say = f"{silent} call themselves alive and were not seen for 3 minutes"
+        say = f"{plural(silent, 'calls itself alive and was,call themselves alive and were')} not seen for 3 minutes"
         yield Line("Crawler processes", WARNING, say, "the tick takes their work away; start it if it is silent")
 
 
@@ -69,7 +69,7 @@ def clocks() -> Iterator[Line]:
     yield _line(machines.clock(), "let the machines take their time from the same time server")
     seen, now = tick_report.last_look(), clock.moment()
     if seen is not None and seen > now + _AHEAD:
-        say = f"the tick's last mark lies {(seen - now).total_seconds():,.0f} seconds in the future"
+        say = f"the tick's last mark lies {plural(round((seen - now).total_seconds()), 'second')} in the future"
         yield Line("Clock", TROUBLE, say, "a clock went back or is ahead: correct it, and restart the tick")
 
 
@@ -125,7 +125,7 @@ def versions() -> Iterator[Line]:
 def faults() -> Iterator[Line]:
     recent = Fault.objects.filter(at__gte=timezone.now() - _RECENT).count()
     if recent:
-        say = f"{recent} kinds of faults of ours happened in the last day"
+        say = f"{plural(recent, 'kind of fault of ours,kinds of faults of ours')} happened in the last day"
         yield Line("Error log", WARNING, say, "read them at Settings, Error log")
     else:
         yield Line("Error log", OK, "no fault of ours in the last day")

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from clearinghouse import env, private_files
 from clearinghouse.health import look
+from clearinghouse.plurals import plural
 from clearinghouse.secrets.vault import CannotUnseal, check_keys, keys_file, sealed_with_newest_key
 from crawlpoints.models import CrawlPoint
 from crawlpoints.queries import password_of
@@ -32,13 +33,13 @@ def passwords() -> Iterator[Line]:
         found["newest" if sealed_with_newest_key(point.password or "") else "older"] += 1
     if lost:
         named = ", ".join(map(str, lost[:_NAMED])) + (" …" if len(lost) > _NAMED else "")
-        say = f"{len(lost)} cannot be opened (crawl points {named})"
+        say = f"{plural(len(lost), 'password')} cannot be opened (crawl points {named})"
         yield Line(_PART, TROUBLE, say, "put their key back into CLEARINGHOUSE_CREDENTIAL_KEYS, or enter them again")
     if found["older"]:
-        say = f"{found['older']} are sealed with an older key"
+        say = f"{plural(found['older'], 'password is,passwords are')} sealed with an older key"
         yield Line(_PART, WARNING, say, "run manage.py rotate_keys, then remove the old key")
     if not lost and not found["older"]:
-        yield Line(_PART, OK, f"{found['newest']} stored, all open with the newest key")
+        yield Line(_PART, OK, f"{plural(found['newest'], 'password')} stored, all open with the newest key")
 
 
 def files() -> Iterator[Line]:

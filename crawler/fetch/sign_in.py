@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from clearinghouse.addresses import Address, Refusal
 from clearinghouse.addresses.parse import parse, resolve
+from crawler.reasons import answered
 from crawler.values import Fetched, Request
 
 from . import forms
@@ -95,4 +96,4 @@ class Attempt:
             return SignedIn(self._key, reason=page.reason, detail=page.detail)
         if page.status >= 500 or page.status == 429:
             return SignedIn(self._key, status=page.status)
-        return self._failed(f"the sign-in page answered {page.status}")
+        return self._failed(f"the sign-in page answered {answered(page.status)}")

@@ -61,7 +61,7 @@ def start_failed(facts: Facts) -> Iterator[Found]:
         fixes = [Fix("Update crawl point", POINT, point_id=point.id)]
         if start.failing_runs >= FAILING_RUNS:
             fixes.append(Fix("Deactivate", point_id=point.id, change={"active": 0}))
-        runs = f" in {start.failing_runs} runs" if start.failing_runs > 1 else ""
+        runs = f" in {plural(start.failing_runs, 'run')}" if start.failing_runs > 1 else ""
         reason = reason_of(start.reason, start.status)
         said = start.status >= 400
         failed = f"answered {answered(start.status)}" if said else f"could not be crawled: {reason.because}"
@@ -157,17 +157,23 @@ def drop(facts: Facts) -> Iterator[Found]:
 
 def trap(facts: Facts) -> Iterator[Found]:
     for one in facts.alike:
-        sentence = f"{number(one.count)} addresses differ only in {one.parameter}= and mostly say the same."
+        sentence = (
+            f"{plural(one.count, 'address differs,addresses differ')} only in {one.parameter}= and mostly say the same."
+        )
         pattern = f"*{one.parameter}=*"
         without = Fix(f"Exclude {pattern} ({number(one.count)} → 0)", exclude=pattern)
         fixes = (without, Fix("Show them", PAGES, {"q": f"{one.parameter}="}))
         yield Found("trap", WARN, sentence, one.parameter[:100], fixes)
     suspected = facts.reasons["trap_suspected"]
     if suspected:
-        sentence = f"{plural(suspected, 'address looks,addresses look')} endless and {_was(suspected)} not crawled."
+        sentence = (
+            f"{plural(suspected, 'address that looks endless was,addresses that look endless were')} not crawled."
+        )
         yield Found("trap", INFO, sentence, "", (_urls("trap_suspected", "Show them"),))
     if facts.dated >= MANY_DATED and facts.dated * 2 > facts.pages:
-        sentence = f"{number(facts.dated)} addresses name a day or a month: a calendar may have no end."
+        sentence = (
+            f"{plural(facts.dated, 'address names,addresses name')} a day or a month: a calendar may have no end."
+        )
         show = Fix("Show the pages", PAGES, {"site": facts.calendar[0]} if facts.calendar[0] else {"sort": "url"})
         yield Found("trap", WARN, sentence, "calendar", (*_without_calendar(facts), show))
 
@@ -205,7 +211,7 @@ def throttled(facts: Facts) -> Iterator[Found]:
     times = plural(max(facts.slow_down, facts.throttled), "time")
     failed = f" until {plural(facts.throttled, 'address,addresses')} failed" if facts.throttled else ""
     speed = f"the run's speed was {facts.speed.title()}"
-    sentence = f"The site asked to slow down (429 or 503) {times}{failed}; {speed}."
+    sentence = f"The site asked {times} to slow down{failed}; {speed}."
     fixes = [] if facts.speed == "polite" else [Fix("Crawl it at speed Polite", LAUNCH, {"speed": "polite"})]
     fixes += [Fix("Show them", ERRORS, {"status": 429})] if facts.throttled else []
     yield Found("throttled", WARN, sentence, "", tuple(fixes))
@@ -213,7 +219,7 @@ def throttled(facts: Facts) -> Iterator[Found]:
 
 def duplicates(facts: Facts) -> Iterator[Found]:
     if facts.same_text >= MANY_SAME:
-        sentence = f"{number(facts.same_text)} pages have the same content as another page."
+        sentence = f"{plural(facts.same_text, 'page has,pages have')} the same content as another page."
         yield Found("duplicates", INFO, sentence, "", (Fix("Show groups", PAGES, {"only": "same"}),))
 
 
@@ -226,10 +232,6 @@ def unread(facts: Facts) -> Iterator[Found]:
 def links_inside(point: PointSettings, addresses: Iterable[str]) -> int:
     """How many different addresses a crawl of this point might follow."""
     return len({url for url in addresses if begins_with(url, point.root) and url != point.url})
-
-
-def _was(count: int) -> str:
-    return "was" if count == 1 else "were"
 
 
 def _urls(reason: str, label: str) -> Fix:

@@ -12,6 +12,7 @@ from clearinghouse.addresses.networks import port_allowed
 from clearinghouse.addresses.parse import parse
 from clearinghouse.addresses.patterns import Exclude, compile_exclude
 from clearinghouse.addresses.roots import canonical_root
+from clearinghouse.plurals import plural
 from crawler.policy.identity import identify, without_session_folder
 from crawler.policy.sessions import without_folder
 from crawler.policy.traps import suspicion
@@ -154,7 +155,7 @@ class Rules:
             details["root"] = point.root
         if self.excludes:
             count = len(self.excludes)
-            details["exclude"] = f"{count} exclude {'URL' if count == 1 else 'URLs'} of the document"
+            details["exclude"] = f"{plural(count, 'exclude URL')} of the document"
         if point is not None and depth is not None:
             details["depth"] = f"depth {depth} of {point.depth}"
         if robots is not None:

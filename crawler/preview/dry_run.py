@@ -13,6 +13,7 @@ from django.utils import timezone
 
 from clearinghouse.addresses.parse import resolve
 from clearinghouse.library.models import Document
+from clearinghouse.plurals import plural
 from clearinghouse.published.types import PAGE_TYPES
 
 from ..answers import PAGE, REDIRECT, judge
@@ -163,14 +164,14 @@ class DryRun:
         if not self.pages:
             return "Nothing was fetched."
         if not waiting:
-            words = "1 page" if self.stored == 1 else f"{self.stored} pages"
-            return f"No more in-scope addresses are waiting: a full crawl is likely to store {words}."
+            pages = plural(self.stored, "page")
+            return f"No more in-scope addresses are waiting: a full crawl is likely to store {pages}."
         most = [point.max_pages for point in self.snapshot.points]
         limit = sum(most) if all(most) else 0
-        found = f"At least {waiting:,} more in-scope {'address was' if waiting == 1 else 'addresses were'} found; "
+        found = f"At least {plural(waiting, 'more in-scope address was,more in-scope addresses were')} found; "
         if limit and self.stored + waiting >= limit:
             return f"{found}a full crawl is likely to reach the limit of {limit:,}."
-        return f"{found}a full crawl is likely to store {self.stored + waiting:,} pages or more."
+        return f"{found}a full crawl is likely to store {plural(self.stored + waiting, 'page')} or more."
 
 
 def carry_out(preview_id: int) -> None:

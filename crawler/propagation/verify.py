@@ -10,6 +10,7 @@ from itertools import islice
 from typing import Any
 from unicodedata import normalize
 
+from clearinghouse.plurals import plural
 from clearinghouse.published.models import PublishedInterval, PublishedVersion
 from clearinghouse.search import backends
 from clearinghouse.search.query import Query, Term
@@ -44,7 +45,7 @@ def document(alias: str, generation: int, scope: DocumentScope, pages: Pages) ->
         wrong = min(wrong, key) if wrong else key
     if wrong or rows != len(pages):
         raise Differs(
-            f"published_version: {scope.title} shows {rows} pages and should show {len(pages)}; "
+            f"published_version: {scope.title} shows {plural(rows, 'page')} and should show {len(pages)}; "
             f"the first that differs is {_named(wrong, pages) if wrong else 'a page shown twice'}"
         )
     return rows
@@ -87,7 +88,7 @@ def indexed(alias: str, generation: int) -> None:
     missing = backends.backend(alias).missing(generation)
     if missing:
         raise Differs(
-            f"published_index: {len(missing)} pages of generation {generation} are not in the full text index"
+            f"published_index: generation {generation} has {plural(len(missing), 'page')} not in the full text index"
         )
 
 

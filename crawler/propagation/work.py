@@ -10,6 +10,7 @@ from typing import Any
 from django.db import DatabaseError
 
 from clearinghouse.databases import TARGETS, let_go
+from clearinghouse.plurals import plural
 from crawler.errors import NeedsDecision
 from crawler.index import counts as word_counts
 from crawler.models import Propagation, PropagationStep
@@ -105,11 +106,10 @@ def make_plan(work: Work, step: PropagationStep) -> None:
 
 def loss_sentence(losses: list[dict[str, Any]]) -> str:
     worst = max(losses, key=lambda row: row["removed"])
-    more = f" and {len(losses) - 1} more documents lose much" if len(losses) > 1 else ""
+    more = f" and {plural(len(losses) - 1, 'more document loses,more documents lose')} much" if len(losses) > 1 else ""
     accept = " ".join(f"--accept-loss {row['doc_id']}" for row in losses)
-    return (
-        f"{worst['title']} would lose {worst['removed']} of {worst['live']} pages{more}. To go on, accept it: {accept}"
-    )
+    lost = f"{worst['removed']} of {plural(worst['live'], 'page')}"
+    return f"{worst['title']} would lose {lost}{more}. To go on, accept it: {accept}"
 
 
 def _measured(work: Work, target: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:
@@ -215,7 +215,8 @@ def verify_target(work: Work, step: PropagationStep) -> None:
     counted = load.count(alias, generation)
     loaded = _step_of(work.propagation, plan.LOAD, step.target).counts["pages"]
     if counted != loaded:
-        raise Differs(f"published_interval: {counted} pages are in generation {generation}, {loaded} were loaded")
+        there = plural(counted, "page is,pages are")
+        raise Differs(f"published_interval: {there} in generation {generation}, {loaded} were loaded")
     verify.indexed(alias, generation)
     queries = verify.sample_queries(alias, generation)
     step.counts = {"pages": counted, "compared": compared, "checked": pages, "queries": queries}

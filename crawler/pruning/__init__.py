@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 
 from clearinghouse import queues, retention
+from clearinghouse.plurals import plural
 from clearinghouse.search.use import services as search_use
 
 from ..models import OPEN_STATES, Event, Mark, Notice, Run
@@ -83,7 +84,7 @@ def prune(now: datetime, *, only_while_quiet: bool = False, say: Callable[[str],
         if not _erase(old, go_on, done):
             done.interrupted = True
             return done
-        say(f"{old.title}: its crawl in run {old.run_id} ({old.addresses:,} addresses)")
+        say(f"{old.title}: its crawl in run {old.run_id} ({plural(old.addresses, 'address,addresses')})")
     done.bodies = bodies.sweep(quiet)
     return done
 

@@ -45,7 +45,7 @@ def excursion(number: int) -> Iterator[tuple[int, int]]:
         time.sleep(_BREATH)
     for model in _HANGING:
         in_steps(model.objects.filter(excursion=row), _ROWS)
-    text = f"{row.title[:250]}: the results of its crawl were removed, older than CLEARINGHOUSE_KEEP says"
+    text = f"{row.title[:250]}: the results of its crawl were removed, older than results are kept"
     with transaction.atomic(using=WEBCRAWL):
         control.note(row.run_id, "pruned", text, row.doc_id)
         row.delete()

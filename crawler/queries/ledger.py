@@ -97,6 +97,11 @@ class Row:
         return reason_of(self.reason, self.status).label
 
     @property
+    def told(self) -> str:
+        """The detail, unless it only repeats the status."""
+        return "" if self.detail == str(self.status) else self.detail
+
+    @property
     def advice(self) -> str:
         return reason_of(self.reason, self.status).advice
 

@@ -19,6 +19,7 @@ from clearinghouse import __version__, env, full_disk, queues
 from clearinghouse.access.trouble import Trouble
 from clearinghouse.health import look
 from clearinghouse.health.look import NAMES
+from clearinghouse.plurals import plural
 from clearinghouse.redis_trouble import NO_ANSWER
 
 from .. import tick_report
@@ -26,6 +27,7 @@ from ..models import Excursion, Fault, Instance, State
 
 SILENT = timedelta(minutes=3)
 _MACHINES, _STATUS = ("workers", "Workers and queue"), ("status", "System status")
+_CRAWLS_WAIT = "Crawls wait at this moment: nothing takes them up. Administrators see why."
 LEAST_FREE = 1_000_000_000  # bytes
 LEAST_SHARE = 0.05  # of the disk
 _OUT_OF_STEP = 5.0  # seconds between our clock and that of a database server
@@ -82,7 +84,7 @@ def clock() -> Fact:
         except (DatabaseError, OSError):
             continue
         if apart > _OUT_OF_STEP:
-            sentence = f"{detail}; that of {name} differs by {apart:,.0f} seconds"
+            sentence = f"{detail}; that of {name} differs by {plural(round(apart), 'second')}"
             return Fact("Clock", "Out of step", good=False, detail=sentence)
     return Fact("Clock", "In step", detail=detail)
 
@@ -113,8 +115,8 @@ def tick_fact(now: datetime | None = None) -> Fact:
     if seen is None or now - seen > SILENT:
         last = f"last seen {timezone.localtime(seen):%d %b %Y, %H:%M}" if seen else "never seen"
         return Fact("Tick", "Silent", good=False, detail=f"Nothing starts by itself; {last}. Start manage.py tick.")
-    detail = f"Seen {max(0.0, (now - seen).total_seconds()):.0f} seconds ago"
-    failing = [f"{fault.sentence} ({fault.times:,} times)" for fault in tick_report.failing()]
+    detail = f"Seen {plural(max(0, round((now - seen).total_seconds())), 'second')} ago"
+    failing = [f"{fault.sentence} ({plural(fault.times, 'time')})" for fault in tick_report.failing()]
     if failing:
         return Fact("Tick", "A step fails", good=False, detail=f"{detail}. {'. '.join(failing)}")
     return Fact("Tick", "Running", detail=detail)
@@ -126,20 +128,23 @@ def trouble_now() -> Trouble | None:
     if seen is None:
         return None
     if why := queues.trouble():
-        return Trouble(f"{why}. Crawls will wait.", *_MACHINES)
+        return Trouble(f"{why}. Crawls will wait.", *_MACHINES, _CRAWLS_WAIT)
     unserved = _unserved(queues.workers())
     if set(unserved) - {queues.PREVIEW}:
-        return Trouble("No worker has reported for 3 minutes. Crawls will wait.", *_MACHINES)
+        return Trouble("No worker has reported for 3 minutes. Crawls will wait.", *_MACHINES, _CRAWLS_WAIT)
     if timezone.now() - seen > SILENT:
-        return Trouble("The tick has not reported for 3 minutes. Nothing starts by itself.", *_MACHINES)
+        sentence = "The tick has not reported for 3 minutes. Nothing starts by itself."
+        return Trouble(sentence, *_MACHINES, "Nothing starts by itself at this moment. Administrators see why.")
     if full_disk.anywhere():
         return Trouble("The disk is full. Nothing can be saved until there is room; reading goes on.", *_STATUS)
     full = disk()
     if not full.good:
-        return Trouble(f"{full.label}: {full.word}. Crawls stop when it is full.", *_STATUS)
-    return (
-        Trouble("No worker for previews has reported for 3 minutes. They will wait.", *_MACHINES) if unserved else None
-    )
+        nearly = "The disk is nearly full. Crawls stop when it is full."
+        return Trouble(f"{full.label}: {full.word}. Crawls stop when it is full.", *_STATUS, nearly)
+    if unserved:
+        sentence = "No worker for previews has reported for 3 minutes. They will wait."
+        return Trouble(sentence, *_MACHINES, "Previews wait at this moment. Administrators see why.")
+    return None
 
 
 def redis_fact() -> Fact:

@@ -10,6 +10,8 @@ from urllib.parse import urlsplit
 
 from django.db.models import Case, Count, F, IntegerField, Q, Sum, Value, When
 
+from clearinghouse.plurals import plural
+
 from ..models import OPEN_STATES, STATE_ORDER, Event, Excursion, HostService, Run, State
 from .counts import Docs
 
@@ -87,7 +89,7 @@ def place_of_state() -> Case:
 def slow_words(sites: Mapping[str, str]) -> str:
     """Why a run is slow: origins of sites, each with what it does."""
     if len(sites) > 1:
-        return f"{len(sites)} sites hold it up"
+        return f"{plural(len(sites), 'site holds,sites hold')} it up"
     return "".join(f"{urlsplit(origin).netloc} {does}" for origin, does in sites.items())
 
 

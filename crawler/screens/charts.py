@@ -129,7 +129,7 @@ def live_chart(minutes: Sequence[int], per_minute: int) -> LiveChart | None:
     step = 240 / (len(minutes) - 1)
     line = " ".join(f"{k * step:.1f},{40 - 36 * value / top:.1f}" for k, value in enumerate(minutes))
     title = (
-        f"Pages per minute in the last {len(minutes)} minutes: lowest {number(min(minutes))}, "
+        f"Pages per minute in the last {plural(len(minutes), 'minute')}: lowest {number(min(minutes))}, "
         f"highest {number(max(minutes))}, now {number(per_minute)}"
     )
     return LiveChart(title, line, per_minute)

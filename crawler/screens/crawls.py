@@ -9,6 +9,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from clearinghouse.access.policies import Action, may
+from clearinghouse.plurals import plural
 
 from .. import quiet
 from ..models import Hold, Run, State
@@ -74,7 +75,7 @@ def run_rows(runs: list[Run], docs: Docs) -> list[dict[str, Any]]:
 
 
 def _row(run: Run, sums: Totals, standing: Standing, why: str) -> dict[str, Any]:
-    what = sums.title if sums.documents == 1 else f"{sums.documents:,} documents"
+    what = sums.title if sums.documents == 1 else plural(sums.documents, "document")
     return {
         "run": run,
         "sums": sums,

@@ -53,7 +53,7 @@ class LaunchForm(WhenForm):
         min_value=1,
         max_value=30 * _DAY_MINUTES,
         help_text="Stop this run after so many minutes. Leave empty for no limit.",
-        error_messages={"invalid": "Enter a whole number of minutes, or leave it empty"},
+        error_messages=dict.fromkeys(("invalid", "min_value"), "Enter a whole number of minutes, or leave it empty"),
     )
     pages = forms.IntegerField(
         label="Pages",
@@ -61,7 +61,7 @@ class LaunchForm(WhenForm):
         min_value=1,
         max_value=10_000_000,
         help_text="At most so many pages of each crawl point in this run, never more than its own maximum.",
-        error_messages={"invalid": "Enter a whole number of pages, or leave it empty"},
+        error_messages=dict.fromkeys(("invalid", "min_value"), "Enter a whole number of pages, or leave it empty"),
     )
     propagate_after = forms.BooleanField(label="Propagate the results when the run has finished", required=False)
     group = forms.RegexField(r"^[0-9a-f]{16}$", label="Errors", required=False)  # one group of them

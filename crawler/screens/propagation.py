@@ -11,6 +11,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from clearinghouse import queues
 from clearinghouse.access.policies import Action, may, require
+from clearinghouse.plurals import plural
 
 from ..errors import WrongMoment
 from ..models import Propagation, PropagationStep
@@ -130,7 +131,7 @@ def _loss_error(request: HttpRequest, loss: dict[str, Any]) -> str:
     typed = request.POST.get(f"loss-{loss['doc_id']}", "").strip()
     if typed == str(loss["removed"]):
         return ""
-    return f"Type {loss['removed']} to confirm that {loss['title']} loses {loss['removed']} pages"
+    return f"Type {loss['removed']} to confirm that {loss['title']} loses {plural(loss['removed'], 'page')}"
 
 
 def _ring(request: HttpRequest, row: Propagation) -> None:

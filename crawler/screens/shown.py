@@ -15,7 +15,7 @@ def shown(rows: Iterable[Row], asked_why: str = "") -> None:
 
 def rule_of(row: Row) -> str:
     """The rule that decided, as short as it can be said."""
-    if not row.detail:
+    if not row.told:
         return ""
     if row.reason == "outside_root":
         path = row.detail.removeprefix(site_of(row.detail))

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from clearinghouse.plurals import plural
 from crawlpoints.checks import comparable_root
 
 from ..policy.judge import Rules, TraceLine
@@ -86,7 +87,7 @@ def _line(line: TraceLine, snapshot: Snapshot) -> str:
 def _not_excluded(count: int) -> str:
     if not count:
         return "The document has no exclude URLs"
-    return "Does not match the exclude URL of the document" if count == 1 else f"Matches none of {count} exclude URLs"
+    return f"Matches none of {plural(count, 'exclude URL')}" if count > 1 else "Does not match the exclude URL"
 
 
 def _stop(row: Row, line: TraceLine) -> Step:
@@ -126,8 +127,7 @@ def _ending(row: Row, idle: list[str]) -> tuple[list[Step], list[str]]:
     if row.outcome == QUEUED:
         return [Step(IDLE, "Waits in the queue")], idle
     if row.outcome in (SKIPPED, FAILED):
-        told = row.detail if row.detail != str(row.status) else ""
-        text = _reason(row) + (f": {told}" if told else "")
+        text = _reason(row) + (f": {row.told}" if row.told else "")
         check = _CHECK_OF.get(row.reason)
         return [Step(STOP, text)], idle[idle.index(check) + 1 :] if check in idle else []
     answer = f" with status {row.status}" if row.status else ""

@@ -134,7 +134,7 @@ def _ended(run: Run, sums: Totals, now: datetime, aftermath: Aftermath) -> SafeS
     pages = plural(sums.pages, "page")
     if run.state == State.CANCELLED:
         return format_html(
-            "Cancelled after {}: the results were discarded, {} are as they were before.", took, documents
+            "Cancelled after {}: the results of {} were discarded; the earlier ones stay.", took, documents
         )
     opening = _OPENINGS[State(run.state)]
     stored = format_html("<strong>{}</strong> stored from {}, {}", pages, documents, _errors(sums))

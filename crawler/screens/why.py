@@ -15,7 +15,7 @@ from ..models import Excursion, Run
 from ..queries.counts import Docs
 from ..queries.ledger import Filter, Row, rows_of
 from ..queries.pages import path_to
-from ..reasons import reason_of
+from ..reasons import HTTP, reason_of
 from ..values import FAILED, QUEUED, REDIRECTED, SKIPPED, Snapshot
 from .trace import Step, steps_of
 
@@ -70,7 +70,9 @@ def explain(run: Run, docs: Docs, row: Row) -> Why:
     site = site_of(row.url)
     alike = 0
     if row.reason and site:
-        alike = rows_of(run, docs, Filter(outcomes=(row.outcome,), reasons=(row.reason,), text=site)).count()
+        answered = (row.status,) if row.reason in HTTP else ()
+        asked = Filter(outcomes=(row.outcome,), reasons=(row.reason,), answered=answered, text=site)
+        alike = rows_of(run, docs, asked).count()
     return Why(row, sentence_of(row), trace_of(row), path, cut, alike, site)
 
 

@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
+from clearinghouse.plurals import plural
+
 SAME, ADDED, REMOVED, LEFT_OUT = "same", "added", "removed", "left_out"
 # Beyond so many words between the first and the last difference, comparing would keep the server busy for too long.
 MOST_WORDS = 3_000
@@ -72,6 +74,6 @@ def _shortened(pieces: list[tuple[str, list[str]]]) -> list[Piece]:
         begin = " ".join(words[:_AROUND]) if number else ""
         end = " ".join(words[-_AROUND:]) if number < len(pieces) - 1 else ""
         cut = len(words) - _AROUND * (bool(begin) + bool(end))
-        parts = (Piece(SAME, begin), Piece(LEFT_OUT, f"{cut:,} words alike"), Piece(SAME, end))
+        parts = (Piece(SAME, begin), Piece(LEFT_OUT, f"{plural(cut, 'word')} alike"), Piece(SAME, end))
         shown += [part for part in parts if part.text]
     return shown

@@ -96,7 +96,9 @@ def _activate(request: HttpRequest, document: Document, chosen: list[CrawlPoint]
     changed = bulk.set_values(chosen, {"active": int(wanted == "activate")})
     word = "Activated" if wanted == "activate" else "Deactivated"
     if not changed.count:
-        messages.info(request, f"Nothing to do: {'it is' if len(chosen) == 1 else 'they are'} {word.lower()} already.")
+        messages.info(
+            request, f"Nothing to do: {plural(len(chosen), 'crawl point is,crawl points are')} {word.lower()} already."
+        )
         return _back(request, document, chosen)
     return _offer(request, document, chosen, changed, f"{word} {plural(changed.count, 'crawl point')}.")
 
@@ -175,7 +177,7 @@ def taken_back(request: HttpRequest, changed: bulk.Changed | None) -> None:
         messages.error(request, STALE if isinstance(wrong, StaleRecord) else f"{wrong}.")
         return
     if count:
-        messages.success(request, f"Undone: {plural(count, 'row')} {'is' if count == 1 else 'are'} as before.")
+        messages.success(request, f"Undone: {plural(count, 'row is,rows are')} as before.")
     for point in left:
         messages.warning(request, f"Not undone: {point.updated_by} changed {point.url} meanwhile.")
 

@@ -62,7 +62,11 @@ def excludes(request: HttpRequest, doc_id: int) -> HttpResponse:
             place = f"Line {len(wrong)}: " if len(lines) > 1 else ""
             form.add_error("pattern", f"{place}{refusal}")
     if added:
-        text = f"Added exclude URL {added[0].pattern}." if len(added) == 1 else f"Added {len(added)} exclude URLs."
+        text = (
+            f"Added exclude URL {added[0].pattern}."
+            if len(added) == 1
+            else f"Added {plural(len(added), 'exclude URL')}."
+        )
         messages.success(request, text + _later(document))
     if wrong:
         form.data = {"pattern": "\n".join(wrong)}

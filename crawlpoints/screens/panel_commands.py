@@ -8,6 +8,7 @@ from django.views.decorators.http import require_POST
 
 from clearinghouse.access.policies import Action, document_or_404
 from clearinghouse.library.models import Document
+from clearinghouse.plurals import plural
 
 from .. import services
 from ..cautions import cautions_for
@@ -64,7 +65,7 @@ def delete(request: HttpRequest, doc_id: int) -> HttpResponse:
     for point in chosen:
         services.delete_crawl_point(point)
     one = len(chosen) == 1
-    sentence = f"Deleted crawl point {chosen[0].url}." if one else f"Deleted {len(chosen)} crawl points."
+    sentence = f"Deleted crawl point {chosen[0].url}." if one else f"Deleted {plural(len(chosen), 'crawl point')}."
     if facts.running_of(document.pk):
         sentence += " The running crawl fetches no more of its pages." if one else " The running crawl stops there."
     undo.offer(request, "point", document.pk, [point.pk for point in chosen], sentence)
@@ -95,7 +96,7 @@ def restore(request: HttpRequest, doc_id: int) -> HttpResponse:
             messages.error(request, f"{twin}.")
     if restored:
         one = f"Restored crawl point {restored[0].url}."
-        messages.success(request, one if len(restored) == 1 else f"Restored {len(restored)} crawl points.")
+        messages.success(request, one if len(restored) == 1 else f"Restored {plural(len(restored), 'crawl point')}.")
     show = "deleted" if request.POST.get("show") == "deleted" and deleted_points_of(document).exists() else ""
     return back_to_panel(request, document, show=show, at=restored[0].pk if restored else None)
 

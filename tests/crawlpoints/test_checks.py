@@ -38,10 +38,10 @@ MESSAGES = [
      "URL must be 2,048 characters or fewer. With its special characters escaped it is 2,420"),
     ("url", {"url": "http://10.1.2.3/", "root": "http://10.1.2.3/"},
      "The address 10.1.2.3 is on a private network. "
-     "The operator can allow 10.1.2.0/24 with CLEARINGHOUSE_ALLOWED_NETWORKS"),
+     "Ask an administrator to allow 10.1.2.0/24"),
     ("url", {"url": "http://[::1]:8080/", "root": "http://[::1]:8080/"},
      "The address ::1 is on a private network. "
-     "The operator can allow [::1]:8080 with CLEARINGHOUSE_ALLOWED_NETWORKS"),
+     "Ask an administrator to allow [::1]:8080"),
     ("root", {"root": "https://www.example.gov/measures/"}, OUTSIDE),
     ("root", {"root": "http://example.gov/measures/"}, OUTSIDE),
     ("root", {"root": "/measures/"}, "Root string must contain at least the site, like https://example.gov/"),

@@ -17,6 +17,8 @@ from django.utils import timezone
 from django.utils.html import escape, format_html
 from django.utils.safestring import SafeString, mark_safe
 
+from clearinghouse.plurals import number, plural
+
 register = template.Library()
 
 MINUTE, HOUR, DAY = 60, 3600, 86400
@@ -102,8 +104,8 @@ def _breakable(text: str) -> SafeString:
     """The same characters, with a place to break the line after each slash."""
     *parts, last = text.split("/")
     whole = escape("")
-    for number, part in enumerate(parts, start=1):
-        whole += escape(part) + (_BREAK if last or number < len(parts) else _SLASH)
+    for place, part in enumerate(parts, start=1):
+        whole += escape(part) + (_BREAK if last or place < len(parts) else _SLASH)
     return whole + escape(last)
 
 
@@ -247,12 +249,8 @@ NOTHING = mark_safe('<span class="zero">–</span>')
 NEVER = mark_safe('<span class="zero">never</span>')
 
 
-@register.filter
-def number(value: Any) -> str:
-    """1,038; a real minus; an empty value is a dash."""
-    if value is None or value == "":
-        return "–"
-    return f"{value:,}".replace("-", "−")
+register.filter(number)
+register.filter(plural)
 
 
 @register.filter
@@ -261,13 +259,6 @@ def change(value: int | None) -> str:
     if value is None:
         return "–"
     return "±0" if value == 0 else f"{value:+,}".replace("-", "−")
-
-
-@register.filter
-def plural(count: int, words: str) -> str:
-    """412 pages, 1 page; words is "page" or "match,matches"."""
-    one, _, many = words.partition(",")
-    return f"{number(count)} {one if count == 1 else many or one + 's'}"
 
 
 @register.simple_tag

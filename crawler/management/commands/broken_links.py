@@ -4,7 +4,8 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from clearinghouse.commands import WRONG_USE, Command, Stop, counted, whole
+from clearinghouse.commands import WRONG_USE, Command, Stop, whole
+from clearinghouse.plurals import plural
 from crawler.models import Excursion
 from crawler.queries.links import broken_result, newest_finished
 from crawler.reasons import reason_of
@@ -31,7 +32,7 @@ class Command(Command):
         for document in documents:
             self._print(document)
         count = sum(len(document["links"]) for document in documents)
-        self.say(f"{counted(count, 'dead link')} in {counted(len(documents), 'document')}.")
+        self.say(f"{plural(count, 'dead link')} in {plural(len(documents), 'document')}.")
         return {"broken": count, "documents": documents}
 
     def _print(self, document: dict[str, Any]) -> None:

@@ -4,7 +4,8 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from clearinghouse.commands import FAILED, WRONG_USE, Command, Stop, counted, whole
+from clearinghouse.commands import FAILED, WRONG_USE, Command, Stop, whole
+from clearinghouse.plurals import plural
 from crawler.ledger_check import faults
 from crawler.models import Run
 
@@ -26,9 +27,9 @@ class Command(Command):
         result = {"runs": len(found), "faults": broken}
         if broken:
             self._tell(broken)
-            those = counted(len(found), "run does not balance", "runs do not balance")
+            those = plural(len(found), "run does not balance,runs do not balance")
             raise Stop(f"{len(broken)} of {those}.", FAILED, result)
-        self.say(f"{counted(len(found), 'run balances', 'runs balance')}.")
+        self.say(f"{plural(len(found), 'run balances,runs balance')}.")
         return result
 
     def _tell(self, broken: dict[int, list[str]]) -> None:

@@ -15,9 +15,10 @@ from django.db import connections
 from clearinghouse.access import options as choices
 from clearinghouse.addresses import networks
 from clearinghouse.adoption.checks import unusable_files
-from clearinghouse.commands import FAILED, NEEDS_DECISION, WRONG_USE, Command, Stop, counted, whole
+from clearinghouse.commands import FAILED, NEEDS_DECISION, WRONG_USE, Command, Stop, whole
 from clearinghouse.databases import DEFAULT, WEBCRAWL
 from clearinghouse.logs import about
+from clearinghouse.plurals import plural
 from crawler import control, endings, instances, intake, surroundings
 from crawler.errors import AllBusy, NothingToCrawl
 from crawler.initializer import initialize
@@ -180,9 +181,10 @@ class Command(Command):
         self.failed = run.state not in GOOD_ENDS
         skipped, failed = sum(result["skipped"].values()), sum(result["failed"].values())
         self.say(
-            f"Run {run.pk} {run.get_state_display().lower()}: {counted(result['crawled'], 'page')} stored, "
+            f"Run {run.pk} {run.get_state_display().lower()}: {plural(result['crawled'], 'page')} stored, "
             f"{result['unchanged']} unchanged, {result['redirected']} redirected, {skipped} skipped, "
-            f"{failed} failed, {result['queued']} still queued; {result['bytes']:,} bytes in {result['seconds']} s"
+            f"{failed} failed, {result['queued']} still queued; "
+            f"{plural(result['bytes'], 'byte')} in {result['seconds']} s"
         )
         if skipped + failed and not result["crawled"] + result["unchanged"] + result["queued"]:
             why = by_status(result["skipped"] | result["failed"], tallies(run).codes)
@@ -206,5 +208,5 @@ class Progress:
         waiting = sum(o["queued"] for o in outcomes)
         share = done / (done + waiting) if done + waiting else 0.0
         bar = "#" * int(30 * share)
-        sys.stderr.write(f"\r[{bar:<30}] {share:4.0%}  {done} pages, {waiting} waiting ")
+        sys.stderr.write(f"\r[{bar:<30}] {share:4.0%}  {plural(done, 'page')}, {waiting} waiting ")
         sys.stderr.flush()

@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from clearinghouse.commands import FAILED, Command, Stop, counted
+from clearinghouse.commands import FAILED, Command, Stop
+from clearinghouse.plurals import plural
 from crawler.doctor import examine
 from crawler.doctor.values import TROUBLE, WARNING
 
@@ -24,7 +25,7 @@ class Command(Command):
         told = [line._asdict() for line in lines]
         result = {"well": not trouble, "trouble": trouble, "warnings": warnings, "lines": told}
         if trouble:
-            are, rest = "is" if trouble == 1 else "are", counted(warnings, "is a warning", "are warnings")
-            raise Stop(f"{trouble} of {len(lines)} lines {are} trouble, {rest}.", FAILED, result)
-        self.say(f"{len(lines)} lines, no trouble, {counted(warnings, 'warning')}.")
+            rest = plural(warnings, "is a warning,are warnings")
+            raise Stop(f"Of {plural(len(lines), 'line')} {plural(trouble, 'is,are')} trouble, {rest}.", FAILED, result)
+        self.say(f"{plural(len(lines), 'line')}, no trouble, {plural(warnings, 'warning')}.")
         return result

@@ -7,8 +7,9 @@ from tempfile import NamedTemporaryFile
 from typing import Any
 
 from clearinghouse.commands import Command as Base
-from clearinghouse.commands import Stop, counted
+from clearinghouse.commands import Stop
 from clearinghouse.databases import TARGETS
+from clearinghouse.plurals import plural
 from clearinghouse.search.serving import live_generation
 from crawler.index import counts
 from crawler.index.export import Exported, export
@@ -30,8 +31,8 @@ class Command(Base):
         except OSError as problem:
             raise Stop(f"{options['file']} cannot be written: {problem.strerror}.") from problem
         self.say(
-            f"{counted(done.pages, 'page')}, {counted(done.words, 'word')}, {counted(done.links, 'link')}, "
-            f"{counted(done.postings, 'word on a page', 'words on pages')}"
+            f"{plural(done.pages, 'page')}, {plural(done.words, 'word')}, {plural(done.links, 'link')}, "
+            f"{plural(done.postings, 'word on a page,words on pages')}"
         )
         return {"file": str(options["file"]), "target": options["target"], "generation": generation, **done.to_json()}
 

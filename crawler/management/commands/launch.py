@@ -7,7 +7,8 @@ from django.utils import timezone
 
 from clearinghouse.access import options as choices
 from clearinghouse.addresses import networks
-from clearinghouse.commands import NEEDS_DECISION, WRONG_USE, Command, Stop, counted, whole
+from clearinghouse.commands import NEEDS_DECISION, WRONG_USE, Command, Stop, whole
+from clearinghouse.plurals import plural
 from crawler import control, schedules
 from crawler.errors import AllBusy, NothingToCrawl
 from crawler.speeds import SPEEDS
@@ -43,7 +44,7 @@ class Command(Command):
         schedules.begin(run, timezone.now())
         run.refresh_from_db()
         held = " It is held back: quiet hours, or all crawls are paused." if run.control else ""
-        self.say(f"Run {run.pk} is waiting for a worker: {counted(run.excursions.count(), 'document')}.{held}")
+        self.say(f"Run {run.pk} is waiting for a worker: {plural(run.excursions.count(), 'document')}.{held}")
         if run.left_out:
             self.say(f"Left out, because another run is crawling them: {', '.join(map(str, run.left_out))}")
         return {"run": run.pk, "state": run.state, "left_out": run.left_out}

@@ -3,9 +3,10 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from clearinghouse.commands import WRONG_USE, Stop, counted, whole
+from clearinghouse.commands import WRONG_USE, Stop, whole
 from clearinghouse.commands import Command as Base
 from clearinghouse.databases import TARGETS
+from clearinghouse.plurals import plural
 from clearinghouse.published.models import PublishedVersion
 from clearinghouse.search.serving import live_generation
 from crawler.index import counts, links, pages, shapes
@@ -69,17 +70,17 @@ class Command(Base):
         self.say(f"  {found['type']}, last modified {found['last_modified'] or 'not known'}")
         if found["also_in"]:
             self.say(f"  also in the documents {', '.join(map(str, found['also_in']))}")
-        self.say(f"{counted(found['different_words'], 'word')}:")
+        self.say(f"{plural(found['different_words'], 'word')}:")
         for one in found["words"]:
             self.say(f"  {one['word']} (id {one['word_id']}): {one['frequency']} × at {one['positions']}")
-        self.say("Links are not known." if found["links"] is None else f"{counted(found['links'], 'link')}:")
+        self.say("Links are not known." if found["links"] is None else f"{plural(found['links'], 'link')}:")
         for one in found["children"]:
             where = f"page {one['page_id']}" if one["page_id"] else "no page"
             self.say(f"  {where}  {one['url']}  {one['anchor']}".rstrip())
-        self.say(f"{counted(found['backlinks'], 'page links', 'pages link')} here:")
+        self.say(f"{plural(found['backlinks'], 'page links,pages link')} here:")
         for one in found["parents"]:
             self.say(f"  page {one['page_id']}  {one['url']}  {', '.join(one['anchors'])}".rstrip())
         for one in found["metas"]:
             self.say(f"Meta tag {one['name']}: {one['content']}")
         for one in found["versions"]:
-            self.say(f"Version {one['version']} of run {one['run']}, {one['found_at']}, {one['size']} bytes")
+            self.say(f"Version {one['version']} of run {one['run']}, {one['found_at']}, {plural(one['size'], 'byte')}")

@@ -3,10 +3,10 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from clearinghouse.access.templatetags.pieces import plural
 from clearinghouse.commands import NEEDS_DECISION, WRONG_USE, Stop, whole
 from clearinghouse.commands import Command as Base
 from clearinghouse.databases import TARGETS
+from clearinghouse.plurals import plural
 from crawler import surroundings
 from crawler.errors import WrongMoment
 from crawler.models import Propagation, Run
@@ -108,7 +108,7 @@ class Command(Base):
         self.say(f"Generation {result['generation']}")
         for target in result["targets"]:
             self.say(
-                f"{target['name']}: {target['pages']} pages, {target['added']} added, {target['changed']} changed, "
-                f"{target['removed']} removed, {target['seconds']:.1f} s"
+                f"{target['name']}: {plural(target['pages'], 'page')}, {target['added']} added, "
+                f"{target['changed']} changed, {target['removed']} removed, {target['seconds']:.1f} s"
             )
         return result

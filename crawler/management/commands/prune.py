@@ -7,6 +7,7 @@ from django.utils import timezone
 
 from clearinghouse import retention
 from clearinghouse.commands import Command
+from clearinghouse.plurals import plural
 from crawler import pruning
 
 _LISTED = 20
@@ -24,12 +25,13 @@ class Command(Command):
     def work(self, **options: Any) -> dict[str, Any]:
         now = timezone.now()
         kept = {kind: retention.days(kind) for kind in retention.KINDS}
-        told = ", ".join(f"{kind} {f'{days} days' if days else 'for ever'}" for kind, days in kept.items())
-        self.say(f"Kept: {told}; the newest {retention.newest_kept()} crawls of each document in any case.")
+        told = ", ".join(f"{kind} {plural(days, 'day') if days else 'for ever'}" for kind, days in kept.items())
+        self.say(f"Kept: {told}; the newest {plural(retention.newest_kept(), 'crawl')} of each document in any case.")
         if options["dry_run"]:
             found, old = pruning.preview(now)
             for one in old[:_LISTED]:
-                self.say(f"Would go: {one.title}: its crawl in run {one.run_id} ({one.addresses:,} addresses)")
+                addresses = plural(one.addresses, "address,addresses")
+                self.say(f"Would go: {one.title}: its crawl in run {one.run_id} ({addresses})")
             if len(old) > _LISTED:
                 self.say(f"… and {len(old) - _LISTED} more")
         else:

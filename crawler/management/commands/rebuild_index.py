@@ -4,8 +4,8 @@ from argparse import ArgumentParser
 from typing import Any
 
 from clearinghouse.commands import Command as Base
-from clearinghouse.commands import counted
 from clearinghouse.databases import TARGETS
+from clearinghouse.plurals import plural
 from crawler import surroundings
 from crawler.index.rebuild import rebuild
 
@@ -23,7 +23,7 @@ class Command(Base):
             if options["target"] not in (None, name):
                 continue
             done = rebuild(alias)
-            pages = counted(done.indexed, "page")
+            pages = plural(done.indexed, "page")
             self.say(f"{name}: {pages} indexed again, {done.counted} counted, {done.seconds:.1f} s")
             targets.append(
                 {"name": name, "indexed": done.indexed, "counted": done.counted, "seconds": round(done.seconds, 3)}

@@ -5,8 +5,9 @@ from argparse import ArgumentParser
 from typing import Any
 
 from clearinghouse.commands import Command as Base
-from clearinghouse.commands import Stop, counted
+from clearinghouse.commands import Stop
 from clearinghouse.databases import TARGETS
+from clearinghouse.plurals import plural
 from crawler.errors import WrongMoment
 from crawler.propagation import load, services
 
@@ -27,6 +28,6 @@ class Command(Base):
         targets = []
         for name, generation in goals.items():
             pages = load.count(TARGETS[name], generation)
-            self.say(f"{name}: generation {generation}, {counted(pages, 'page')}")
+            self.say(f"{name}: generation {generation}, {plural(pages, 'page')}")
             targets.append({"name": name, "pages": pages, "added": 0, "changed": 0, "removed": 0, "seconds": seconds})
         return {"generation": max(goals.values()), "targets": targets}

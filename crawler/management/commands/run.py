@@ -4,7 +4,8 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from clearinghouse.commands import WRONG_USE, Command, Stop, counted, whole
+from clearinghouse.commands import WRONG_USE, Command, Stop, whole
+from clearinghouse.plurals import plural
 from crawler import control
 from crawler.errors import WrongMoment
 from crawler.models import Run
@@ -32,7 +33,7 @@ class Command(Command):
             raise Stop(str(error))
         run.refresh_from_db()
         result = run_result(run)
-        pages = counted(result["crawled"] + result["unchanged"], "page")
+        pages = plural(result["crawled"] + result["unchanged"], "page")
         self.say(f"Run {run.pk} {run.get_state_display().lower()}: {pages}, "
                  f"{result['queued']} queued, {sum(result['failed'].values())} failed")  # fmt: skip
         return result

@@ -5,6 +5,7 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from clearinghouse.commands import Command, whole
+from clearinghouse.plurals import plural
 from crawler.models import Run
 from crawler.queries.results import run_result
 
@@ -20,7 +21,7 @@ class Command(Command):
         for row in results:
             failed = sum(row["failed"].values())
             self.say(
-                f"{row['run']:>5}  {row['state']:<18} {row['crawled'] + row['unchanged']:>7} pages "
+                f"{row['run']:>5}  {row['state']:<18} {plural(row['crawled'] + row['unchanged'], 'page'):>14} "
                 f"{row['queued']:>7} queued {failed:>5} failed {row['seconds']:>9} s"
             )
         if not results:

@@ -3,9 +3,10 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from clearinghouse.commands import WRONG_USE, Stop, counted, whole
+from clearinghouse.commands import WRONG_USE, Stop, whole
 from clearinghouse.commands import Command as Base
 from clearinghouse.databases import TARGETS
+from clearinghouse.plurals import plural
 from clearinghouse.search.serving import live_generation
 from crawler.index import counting, counts, lexicon, postings, shapes
 from crawler.index.stopwords import STOPWORDS
@@ -64,7 +65,7 @@ class Command(Base):
         if number == lexicon.STOPWORD:
             self.say(f"{word} is a stopword: id 0, not stored.")
             return
-        self.say(f"{word}: {f'id {number}' if number else 'no id'}, on {counted(pages, 'page')} of {target}")
+        self.say(f"{word}: {f'id {number}' if number else 'no id'}, on {plural(pages, 'page')} of {target}")
         for row in found.rows:
             places = ", ".join(map(str, row.positions[:_SHOWN])) + (" …" if row.frequency > _SHOWN else "")
             self.say(f"  page {row.page_id}: {row.frequency} × at {places}  {row.url}")

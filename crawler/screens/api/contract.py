@@ -7,6 +7,8 @@ from typing import Any
 
 from django.http import HttpRequest
 
+from clearinghouse.plurals import plural
+
 Schema = dict[str, Any]
 MOST_ROWS = 200
 _HALVES = re.compile("[\ud800-\udfff]")  # JSON can write them, no database takes them
@@ -119,7 +121,7 @@ def _limit(value: Any, schema: Schema) -> str:
         return f"This must be one of: {', '.join(schema['enum'])}"
     if schema["type"] == "string":
         if len(value) > schema.get("maxLength", BIGGEST):
-            return f"This may have at most {schema['maxLength']} characters"
+            return f"This may have at most {plural(schema['maxLength'], 'character')}"
         if _HALVES.search(value):
             return "This may not contain half of a character (a lone surrogate)"
         return "This may not contain the character NUL" if "\0" in value else ""

@@ -10,6 +10,7 @@ from django.core.exceptions import BadRequest, PermissionDenied
 from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 
+from clearinghouse.plurals import plural
 from clearinghouse.records import StaleRecord
 from crawlpoints.checks import Invalid
 
@@ -41,7 +42,7 @@ def _answer(address: Address, request: HttpRequest, keys: dict[str, Any]) -> Htt
         refusal.headers["Allow"] = ", ".join(address.methods)
         return refusal
     if wait := _RATE.wait(request.user.pk):
-        return _too_many(f"Too many requests; go on in {wait} seconds.", wait)
+        return _too_many(f"Too many requests; go on in {plural(wait, 'second')}.", wait)
     return _guarded(operation, request, keys)
 
 

@@ -49,8 +49,7 @@ def report(asked: Asked) -> Report:
 
 
 def _sentence(every: int, idle: int) -> str:
-    of_them = "1 of them" if idle == 1 else f"{idle:,} of them"
-    return f"{plural(every, 'exclude URL')}; {of_them} stopped nothing in the last {RUNS} runs of the document."
+    return f"{plural(every, 'exclude URL')}; {idle:,} of them stopped nothing in the last {RUNS} runs of the document."
 
 
 def _rows(asked: Asked, project: str, words: str) -> list[dict[str, Any]]:

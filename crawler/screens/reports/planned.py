@@ -65,7 +65,7 @@ def report(asked: Asked) -> Report:
     return Report(
         COLUMNS, ordered(plans, sort, _KEYS), lambda part: [_line(plan) for plan in part], "schedule", sort=sort,
         filters=(Field("days", "The next", days, DAYS),), chart=_chart(nights),
-        sentence=f"{plural(count, 'start is planned,starts are planned')} in the next {days} days.",
+        sentence=f"{plural(count, 'start is planned,starts are planned')} in the next {plural(int(days), 'day')}.",
         nothing="Nothing is planned.", extra={"calendar": f"{reverse('crawls')}?tab=calendar"},
     )  # fmt: skip
 

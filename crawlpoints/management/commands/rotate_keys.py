@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from clearinghouse.commands import FAILED, NEEDS_DECISION, Command, Stop, counted
+from clearinghouse.commands import FAILED, NEEDS_DECISION, Command, Stop
+from clearinghouse.plurals import plural
 from clearinghouse.secrets import vault
 from crawlpoints import rotation
 
@@ -21,7 +22,7 @@ class Command(Command):
         done = rotation.rotate()
         if done.added:
             self.say(f"Added the key {done.added}")
-        self.say(f"Sealed {counted(done.sealed, 'password')} with {vault.key_ids()[0]}")
+        self.say(f"Sealed {plural(done.sealed, 'password')} with {vault.key_ids()[0]}")
         for name in done.removed:
             self.say(f"Removed the key {name}: nothing needs it. Backups taken before need the keys saved with them.")
         for name in done.unneeded:
@@ -30,7 +31,7 @@ class Command(Command):
                   "shut": done.shut}  # fmt: skip
         if done.shut:
             named = ", ".join(map(str, done.shut[:10]))
-            shut = counted(len(done.shut), "password")
+            shut = plural(len(done.shut), "password")
             said = f"{shut} cannot be opened (crawl points {named}): enter again what is lost; keys stay."
             raise Stop(said, FAILED, result)
         return result

@@ -158,7 +158,7 @@ def test_nothing_to_crawl_and_all_busy_are_said_at_the_form(
         ({"what": "project", "speed": "polite"}, "Choose the project to crawl"),
         ({"what": "chosen", "speed": "polite"}, "Choose at least one document"),
         ({"what": "all", "speed": "polite", "minutes": "soon"}, "Enter a whole number of minutes"),
-        ({"what": "all", "speed": "polite", "minutes": "0"}, "Enter 1 or more"),
+        ({"what": "all", "speed": "polite", "minutes": "0"}, "Enter a whole number of minutes"),
         ({"what": "chosen", "speed": "polite", "doc": "999999"}, "“999999” is not in the list. Choose again"),
     ],
 )

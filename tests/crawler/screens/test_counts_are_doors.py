@@ -176,6 +176,11 @@ def test_failures_are_chosen_by_what_the_site_answered(signed_in: SignedIn, admi
     assert {"forbidden (403)", "gone (410)", "not found (404)", "site unavailable (503)", "timeout"} <= set(found)
     page = open_door(browser, here, found["forbidden (403)"].get("href"))
     assert rows_in(page) == 2 and page.text_content().count("forbidden (403)") == 3
+    (why,) = {one.get("href") for one in page.xpath("(//tbody//a[starts-with(., 'Why?')])[1]")}
+    told = open_door(browser, here, why).xpath("//tr[@id='why']")[0]
+    assert "Ask the owner of the site to let the crawler in" in told.text_content()
+    (alike,) = told.xpath(".//a[starts-with(normalize-space(.), 'Show the')]")
+    assert alike.text_content().strip() == "Show the 2" and rows_in(open_door(browser, here, alike.get("href"))) == 2
     page = open_door(browser, here, chips(page)["timeout"].get("href"))
     timeouts = int(found["timeout"].xpath("b")[0].text)
     assert rows_in(page) == 2 + timeouts, "chips add up"

@@ -46,7 +46,7 @@ SUMS = Totals(documents=62, found=2242, queued=626, crawled=31, unchanged=374, r
         ("paused", "Paused; nothing is lost. 412 of 1,038 pages found so far are done; 3 errors."),
         ("finished", "Finished in 27 min: 405 pages stored from 62 documents, 3 errors."),
         ("stopped", "Stopped after 27 min: 405 pages stored from 62 documents, 3 errors."),
-        ("cancelled", "Cancelled after 27 min: the results were discarded, 62 documents are as they were before."),
+        ("cancelled", "Cancelled after 27 min: the results of 62 documents were discarded; the earlier ones stay."),
     ],
 )  # fmt: skip
 def test_the_verdict_sentence(state: str, sentence: str) -> None:

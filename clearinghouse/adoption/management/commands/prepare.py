@@ -10,6 +10,7 @@ from clearinghouse.adoption.checks import Unusable
 from clearinghouse.adoption.dialects.create_table import Unreadable
 from clearinghouse.commands import Command as HouseCommand
 from clearinghouse.commands import Stop
+from clearinghouse.plurals import plural
 
 ALIASES = (databases.DEFAULT, databases.WEBCRAWL, databases.PRIMARY, databases.BACKUP)
 _LACKS_A_RIGHT = "42501"  # PostgreSQL's insufficient_privilege
@@ -38,7 +39,11 @@ class Command(HouseCommand):
         return {"databases": [{"alias": one.alias, "state": one.state} for one in done]}
 
     def _tell(self, one: prepare.Prepared) -> None:
-        kept = f" ({len(one.tables)} tables, {one.rows} rows kept)" if one.state == prepare.ADOPTED else ""
+        kept = (
+            f" ({plural(len(one.tables), 'table')}, {plural(one.rows, 'row')} kept)"
+            if one.state == prepare.ADOPTED
+            else ""
+        )
         self.say(f"{one.alias:<9} {one.state}{kept}")
         for note in one.notes:
             self.say(f"          {note}")
