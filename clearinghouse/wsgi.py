@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from django.core.wsgi import get_wsgi_application
+from django.urls import get_resolver
 
 from clearinghouse import databases, held_files
 from clearinghouse.whole_bodies import WholeBodies
@@ -12,6 +13,7 @@ from clearinghouse.whole_bodies import WholeBodies
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "clearinghouse.settings")
 _django = WholeBodies(get_wsgi_application())
 databases.serve_threads()
+get_resolver().url_patterns  # noqa: B018 - loads the screens now: the first visitors would wait a third of a second for it
 
 
 def application(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:

@@ -51,7 +51,7 @@ class _Child:
             stderr=subprocess.DEVNULL,
             cwd=_ROOT,
             env={"PATH": os.environ.get("PATH", ""), "PYTHONPATH": str(_ROOT)},  # it needs none of our settings
-            start_new_session=True,  # a terminal's Ctrl-C is for the crawler, which ends it in order
+            process_group=0,  # Ctrl-C is for the crawler, which ends it in order; no session that would not step back
         )
         assert self._process.stdin is not None and self._process.stdout is not None
         self._in, self._out = self._process.stdin.fileno(), self._process.stdout.fileno()

@@ -123,6 +123,26 @@ def test_a_crawl_gives_way_to_screens() -> None:
     assert (policy, nice) == (os.SCHED_BATCH, surroundings.NICE)
 
 
+@pytest.mark.skipif(not surroundings._SESSION.exists(), reason="this kernel knows no groups of sessions")
+@pytest.mark.parametrize(
+    ("start", "nice"),
+    [
+        (["{python}", "-c", "{code}"], surroundings.SESSION_NICE),
+        (
+            ["nice", "-n", "15", "sh", "-c", '{python} -c "{code}"; true'],
+            surroundings.SESSION_NICE,
+        ),  # a job of a worker
+        (["sh", "-c", '{python} -c "{code}"; true'], 0),  # of somebody who works in a terminal
+    ],
+)
+def test_a_session_of_background_work_gives_way_as_a_whole(start: list[str], nice: int) -> None:
+    """Else `nice` would count for nothing where the processor is divided among sessions first, as under `make run`."""
+    code = "import crawler.surroundings as s; s.step_back(); print(s._SESSION.read_text())"
+    command = [word.format(python=sys.executable, code=code) for word in start]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env=os.environ, start_new_session=True)
+    assert int(done.stdout.split()[-1]) == nice
+
+
 def test_an_instance_does_not_carry_about_what_only_a_propagation_needs() -> None:
     """6 MB of each instance's 250."""
     loaded = "import sys, django; django.setup(); import crawler.instance; print(*sys.modules)"

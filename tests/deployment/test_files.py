@@ -68,6 +68,12 @@ def test_containers_and_units_wait_as_long_for_a_batch_to_be_stored() -> None:
     assert seconds and {one["stop_grace_period"] for one in ours().values()} == {f"{seconds[1]}s"}
 
 
+def test_containers_that_run_under_nice_step_back_among_containers_too() -> None:
+    lines = parse_procfile((BASE / "Procfile").read_text()).processes
+    nice = {name for name, line in lines.items() if "nice " in line}
+    assert {name for name, one in ours().items() if one.get("cpu_shares", 1024) < 1024} == nice
+
+
 def test_every_database_of_compose_is_made() -> None:
     made = set(re.findall(r"^CREATE DATABASE (\w+) OWNER clearinghouse;", (DEPLOY / "databases.sql").read_text(), re.M))
     named = {name: value for name, value in ours()["web"]["environment"].items() if name.startswith("CLEARINGHOUSE_DB")}

@@ -1,13 +1,17 @@
 """What a process keeps of searches: never of another generation, and no more than it may."""
 
+from concurrent.futures import ThreadPoolExecutor
+from threading import Event
+
 import pytest
-from django.db import connections
+from django.db import DatabaseError, connections
 from django.test.utils import CaptureQueriesContext
 
 from clearinghouse.published.models import LiveGeneration, PublishedInterval
 from clearinghouse.published.types import PDF
 from clearinghouse.search import backends, engine, kept
 from clearinghouse.search.engine import Narrow
+from tests.flow.house import until
 
 from .test_engine import found, library, titles
 
@@ -72,3 +76,32 @@ def test_what_is_kept_is_bounded():
     assert len(store) == 3
     store.forget("primary")
     assert len(store) == 0
+
+
+def test_what_several_ask_for_at_once_is_made_once_and_nobody_else_waits_for_it():
+    """All threads of a process read the facts of a new generation at once, and each took four times as long."""
+    store, made, going_on = kept.Kept(10), [], Event()
+
+    def slowly() -> tuple[str, int]:
+        made.append("facts")
+        assert going_on.wait(5)
+        return f"facts {len(made)}", 1
+
+    with ThreadPoolExecutor(4) as pool:
+        asked = [pool.submit(store.get, ("primary", 1), slowly) for _ in range(4)]
+        until(lambda: made, "one of them makes it")
+        assert store.get(("backup", 1), lambda: ("others", 1)) == "others"
+        going_on.set()
+        assert {one.result(5) for one in asked} == {"facts 1"} and made == ["facts"]
+
+
+def test_what_could_not_be_made_is_made_by_the_next_who_asks():
+    store = kept.Kept(10)
+
+    def fails() -> tuple[str, int]:
+        raise DatabaseError
+
+    with pytest.raises(DatabaseError):
+        store.get(("primary", 1), fails)
+    assert store.get(("primary", 1), lambda: ("not kept", -1)) == "not kept"
+    assert store.get(("primary", 1), lambda: ("kept", 1)) == "kept" and len(store) == 1

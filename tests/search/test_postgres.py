@@ -1,6 +1,6 @@
 """The same questions on a real PostgreSQL: the same pages, the index used, texts too long for it halved."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import pytest
 from django.db import connections
@@ -8,6 +8,7 @@ from django.db import connections
 from clearinghouse.databases import from_url
 from clearinghouse.published import models
 from clearinghouse.search import backends, engine
+from clearinghouse.search.backends import common_words
 from clearinghouse.search.engine import Narrow
 from clearinghouse.search.query import parse
 from tests.postgres import Server, postgres  # noqa: F401 - a fixture
@@ -99,21 +100,62 @@ def test_an_address_of_two_documents_is_one_hit_that_names_both(alias):
     assert {results.hits[0].document, results.hits[0].others[0][1]} == {title for title, _ in TITLES.values()}
 
 
-@pytest.mark.parametrize("word", ["rare7", "common"])
-def test_the_words_are_looked_up_in_the_gin_index(alias, word):
-    """Also those that every page has: else each vector of the table would be fetched to look into it."""
-    publish(alias, [{"title": "Page", "text": "common rare7"}])
-    index = backends.backend(alias)
-    key, score, source, condition, values = index._match(parse(word))
+def many_pages(alias: str) -> None:
+    """Beside one page of its own 20,000 that are in the index alone."""
+    publish(alias, [{"title": "Page", "text": "common word rare7"}])
     with connections[alias].cursor() as cursor:
         cursor.execute(
-            "INSERT INTO published_index SELECT n, to_tsvector('clearinghouse_english', 'common rare' || n) "
+            "INSERT INTO published_index SELECT n, to_tsvector('clearinghouse_english', 'common word rare' || n) "
             "FROM generate_series(100, 20000) n"
         )
         cursor.execute("VACUUM ANALYZE published_index")
-        cursor.execute(f"EXPLAIN SELECT {key}, {score} FROM {source} WHERE {condition}", values)
-        plan = "\n".join(row[0] for row in cursor.fetchall())
+
+
+def plan_of(alias: str, sql: str, values: Sequence[object]) -> str:
+    with connections[alias].cursor() as cursor:
+        cursor.execute(f"EXPLAIN {sql}", values)
+        return "\n".join(row[0] for row in cursor.fetchall())
+
+
+@pytest.mark.parametrize("word", ["rare7", "common"])
+def test_the_words_are_looked_up_in_the_gin_index(alias, word):
+    """Also those that every page has: else each vector of the table would be fetched to look into it."""
+    many_pages(alias)
+    key, score, source, condition, values = backends.backend(alias)._match(parse(word))
+    plan = plan_of(alias, f"SELECT {key}, {score} FROM {source} WHERE {condition}", values)
     assert "Bitmap Index Scan on published_index_words" in plan
+
+
+@pytest.mark.parametrize(("phrase", "found", "shared"), [('"word rare7"', 1, False), ('"common word"', 19_902, True)])
+def test_a_phrase_of_words_that_many_pages_have_is_looked_for_by_several_processes(alias, phrase, found, shared):
+    """By one they took 50 ms: the vector of each page is fetched. What the server is told for it holds for it alone."""
+    many_pages(alias)
+    plans: list[str] = []
+
+    def explained(execute, sql, values, *others):
+        if "ts_rank" in sql and not sql.startswith("EXPLAIN"):
+            plans.append(plan_of(alias, sql, values))
+        return execute(sql, values, *others)
+
+    with connections[alias].execute_wrapper(explained):
+        matches = backends.backend(alias).matches(parse(phrase))
+    assert len(matches.best) == found
+    assert "Bitmap Index Scan on published_index_words" in plans[0]
+    assert ("Gather" in plans[0]) is shared
+    with connections[alias].cursor() as cursor:
+        cursor.execute("SHOW enable_seqscan")
+        assert cursor.fetchone() == ("on",)
+
+
+def test_of_a_common_word_that_few_pages_name_no_more_are_scored_than_somebody_waits_for(alias, monkeypatch):
+    pages = [{"title": f"Page {n}", "text": "of a ward", "url": f"http://a{n}.org/x"} for n in range(9)]
+    publish(alias, [{"title": "The ward", "text": "of it", "url": "http://b.org/x"}, *pages])
+    monkeypatch.setattr(common_words, "COMMON", 0)
+    monkeypatch.setattr(type(backends.backend(alias)), "MOST_OF_UNNAMED", 3)
+    matches = backends.backend(alias).matches(parse("war*"))
+    assert (len(matches.best), len(matches.others)) == (4, 10)
+    results = engine.search("war*", alias=alias)
+    assert results.total == 10 and results.hits[0].title == "The ward"
 
 
 def test_a_text_too_long_for_the_index_is_halved_until_it_fits_and_said_so(alias):

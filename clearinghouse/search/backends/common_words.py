@@ -18,7 +18,9 @@ SCORED = 1000  # of the pages with a common word
 
 class ByName(Backend):
     """Scores those that name a common word in title, headings or anchors; where they are few, the newest of the others
-    as well; where nearly none does, all."""
+    as well; where nearly none does, all, or as many of the newest as this server scores while somebody waits."""
+
+    MOST_OF_UNNAMED = 0  # 0: all
 
     def matches(self, query: Query) -> Matches:
         if query.choices or not query.groups or not self._finds_quickly(query):
@@ -27,11 +29,10 @@ class ByName(Backend):
         if len(everyone) <= COMMON:
             return super().matches(query)
         best = self._scored(query, SCORED, named=True)
-        if len(best) < FEW:
-            best = self._scored(query, SCORED)
-        elif len(best) < ENOUGH:
-            # The first page of results is full of pages that name it; who only mentions it comes behind them.
-            newest = self._scored(query, SCORED, since=everyone[-NEWEST:][0])
+        if len(best) < ENOUGH:
+            # With a full page of results that name it, who only mentions it comes behind them.
+            most = NEWEST if len(best) >= FEW else self.MOST_OF_UNNAMED
+            newest = self._scored(query, SCORED, since=everyone[-most:][0])
             best = sorted((dict(newest) | dict(best)).items(), key=itemgetter(1), reverse=True)
         return Matches(best, everyone)
 

@@ -7,11 +7,13 @@ here, in both directions. Called by: backends.backend().
 from collections.abc import Sequence
 from typing import Any
 
+from django.db import transaction
+
 from clearinghouse.postgres_columns import compression
 from clearinghouse.search.query import Groups, Query, Term
 from clearinghouse.search.words import words_of
 
-from .base import COLUMNS
+from .base import COLUMNS, Matches
 from .common_words import ByName
 
 # The weights of rank classes D, C, B, A. Title is A, anchors B, headings and metas C, body D.
@@ -20,6 +22,12 @@ MAX_VECTOR_BYTES = 1_000_000  # PostgreSQL refuses a tsvector above 1 MB
 _NEWS = 0.1  # of the rows known: more are worth new statistics
 _RANK = "ts_rank('{{0.1, 0.35, 0.5, 1.0}}', published_index.words, {}, 1)"
 _CONFIG = "clearinghouse_english"
+_ASKED = f"to_tsquery('{_CONFIG}', %s)"
+# For phrases. The server believes that a vector costs nothing to read: it shall share them among its processors, as far
+# as it was set up to, and never look at pages that lack the words. Where these are few it still needs no help.
+_SHARED = {"parallel_setup_cost": 200, "parallel_tuple_cost": 0, "min_parallel_table_scan_size": 0,
+           "min_parallel_index_scan_size": 0, "enable_seqscan": "off"}  # fmt: skip
+_SHARE = "SELECT " + ", ".join(f"set_config('{name}', '{value}', true)" for name, value in _SHARED.items())
 
 # English stems without the stopwords of the server's own configuration: "to be or not to be" can be found.
 _SETUP = (
@@ -43,6 +51,7 @@ class PostgresIndex(ByName):
     """A score reads the whole vector of a page, which stands beside the table."""
 
     TYPES = {"number": "bigint", "text": "text", "moment": "timestamptz"}
+    MOST_OF_UNNAMED = 5000  # measured: 5 µs each, to fetch its vector and score it
 
     def _ensure(self) -> None:
         with self.connection.cursor() as cursor:
@@ -85,6 +94,17 @@ class PostgresIndex(ByName):
             with self.connection.cursor() as cursor:
                 cursor.execute("ANALYZE published_version, published_interval, published_facts, published_index")
 
+    def matches(self, query: Query) -> Matches:
+        return super().matches(query) if self._finds_quickly(query) else Matches(self._phrases(query))
+
+    def _phrases(self, query: Query) -> list[tuple[int, float]]:
+        wanted, counted = _asked(query)
+        score = _RANK.format(_ASKED)
+        sql = f"SELECT published_id, {score} FROM published_index WHERE words @@ {_ASKED} ORDER BY 2 DESC, 1"  # noqa: S608
+        with transaction.atomic(using=self.alias):  # the settings end with it
+            self._rows(_SHARE)
+            return self._rows(sql, [counted, wanted])
+
     def _finds_quickly(self, query: Query) -> bool:
         """Not phrases: the index knows no positions, so each vector is fetched to find them."""
         return all(len(term.words) == 1 for group in query.required for term in group)
@@ -110,19 +130,22 @@ class PostgresIndex(ByName):
         return [row[0] for row in rows]
 
     def _match(self, query: Query) -> tuple[str, str, str, str, list[Any]]:
-        wanted, rank, values = _all(query.required), "q.asked", []
-        source = f"published_index CROSS JOIN (SELECT to_tsquery('{_CONFIG}', %s) AS asked"
-        if query.choices:
-            # Any word counts for the score; which pages are meant is another question to the same index.
-            source += f", to_tsquery('{_CONFIG}', %s) AS counted"
-            wanted, rank = " | ".join(f"({_all(groups)})" for groups in query.choices), "q.counted"
-            values = [" | ".join(_group(group) for group in query.required)]
+        wanted, counted = _asked(query)
+        source = f"published_index CROSS JOIN (SELECT {_ASKED} AS asked, {_ASKED} AS counted"
         # The parameters stand in the source, before those of any condition.
         condition = "published_index.words @@ q.asked"
         # Behind OFFSET 0 the server does not see the words when it plans: it would find that many pages have them, and
         # read the whole table, not knowing that each vector stands elsewhere and must be fetched.
         source += " OFFSET 0) AS q"
-        return "published_index.published_id", _RANK.format(rank), source, condition, [wanted, *values]
+        return "published_index.published_id", _RANK.format("q.counted"), source, condition, [wanted, counted]
+
+
+def _asked(query: Query) -> tuple[str, str]:
+    """Which pages are meant, and what their score is made of: of a relaxed query each of its words."""
+    if not query.choices:
+        return _all(query.required), _all(query.required)
+    wanted = " | ".join(f"({_all(groups)})" for groups in query.choices)
+    return wanted, " | ".join(_group(group) for group in query.required)
 
 
 def _all(groups: Groups) -> str:
