@@ -20,6 +20,8 @@ from .checks import Invalid
 from .models import CrawlPoint, CrawlPointLink, ExcludeUrl
 from .queries import document_of
 
+MOST = 500  # crawl points that a person changes at once: they are one transaction, and others wait for it
+
 
 @dataclass(slots=True)
 class Changed:

@@ -59,11 +59,38 @@
     rowKeys(event);
   });
 
+  /* ---- all rows at once: the box in the head is for those of this page, the one named all for all that match ---- */
+  const ALL = "thead .pick input, [name=all]";
+
+  document.addEventListener("change", ({ target }) => {
+    const form = target.closest?.("form.picked");
+    if (!form) return;
+    if (target.matches(ALL)) for (const box of form.querySelectorAll("tbody .pick input")) box.checked = target.checked;
+    if (target.matches(`.pick input, ${ALL}`)) tell(form);
+  });
+
+  /** How many are selected, and whether that is all of them. */
+  function tell(form) {
+    const boxes = [...form.querySelectorAll("tbody .pick input")];
+    const chosen = boxes.filter((box) => box.checked).length;
+    const head = form.querySelector("thead .pick input");
+    const all = form.elements.namedItem("all");
+    const words = form.querySelector(".sel");
+    if (!head || !words) return;
+    head.checked = chosen === boxes.length;
+    head.indeterminate = chosen > 0 && !head.checked;
+    if (all && !head.checked) all.checked = false;
+    words.textContent = `${all?.checked ? words.dataset.all : chosen.toLocaleString("en")} selected`;
+  }
+  addEventListener("pageshow", () => document.querySelectorAll("form.picked").forEach(tell));
+
   /* ---- desktop muscle memory: on a row's box, Delete deletes, F2 and Enter update ---- */
   function rowKeys(event) {
     const box = event.target;
     const form = box.closest?.("form[data-row-keys]");
-    if (!form || !box.closest(".pick")) return;
+    if (!form) return;
+    if (event.key === "Enter" && box.matches(ALL)) event.preventDefault();
+    if (!box.closest("tbody .pick")) return;
     const command = { Delete: "delete", F2: "update", Enter: "update" }[event.key];
     if (!command) return;
     event.preventDefault(); // Enter would press the first button of the form, whatever that does
@@ -80,12 +107,12 @@
   document.addEventListener("click", (event) => {
     const button = event.target.closest?.("button[data-needs]");
     if (!button) return;
-    const chosen = button.form.querySelectorAll(".pick :checked");
+    const chosen = button.form.querySelectorAll("tbody .pick :checked");
     if (!chosen.length) {
       event.preventDefault();
       event.stopImmediatePropagation();
       say(button.dataset.needs, "info");
-      button.form.querySelector(".pick input")?.focus();
+      button.form.querySelector("tbody .pick input")?.focus();
     } else if ("opens" in button.dataset && chosen.length === 1) {
       const link = chosen[0].closest("tr").querySelector("a[hx-get]");
       if (link && window.htmx) {

@@ -15,6 +15,7 @@ from clearinghouse.access.views import page_size
 from clearinghouse.library.models import Document
 
 from ..across import FAILING, STATES, Asked, links_of
+from ..bulk import MOST
 from ..models import AuthType, CrawlPointLink
 from . import facts, navigator, undo
 from .panel import CSV_HEAD, PointRow, csv_line, for_eyes_of, row_of
@@ -29,7 +30,7 @@ _AT_ONCE = 500
 def points(request: HttpRequest) -> HttpResponse:
     require(request.user, Action.VIEW)
     asked = Asked.read(request.GET)
-    page = _page(request, _links(request, asked))
+    page = _page(request, links_asked(request.user, request.GET))
     rows = _rows(request, page.object_list)
     table = AcrossTable(rows, order_by=asked.sort, may_edit=any(row.edit_url for row in rows))
     table.caption = f"Crawl points of all documents, {in_words_sorted(table)}"
@@ -47,6 +48,8 @@ def points(request: HttpRequest) -> HttpResponse:
         "projects": _projects(request),
         "me": request.user.get_username(),
         "may_edit": may(request.user, Action.EDIT),
+        "changeable": links_asked(request.user, request.GET, Action.EDIT).count() if page.has_other_pages() else 0,
+        "most": MOST,
         "undo": undo.offered(request, undo.EVERYWHERE),
         "query": query.urlencode(),
         "rows_asked": request.GET.get("rows", ""),
@@ -55,18 +58,20 @@ def points(request: HttpRequest) -> HttpResponse:
     return render(request, "crawlpoints/across.html", context)
 
 
-def _links(request: HttpRequest, asked: Asked) -> QuerySet[CrawlPointLink]:
+def links_asked(user: Any, query: QueryDict, action: Action = Action.VIEW) -> QuerySet[CrawlPointLink]:
+    """What the filter of an address leaves of the documents with which the person may do this."""
+    asked = Asked.read(query)
     failing = facts.failing_points() if asked.state == FAILING else set()
-    return links_of(_documents(request), asked, request.user, failing)
+    return links_of(_documents(user, query, action), asked, user, failing)
 
 
-def _documents(request: HttpRequest) -> QuerySet[Document]:
-    """Those the person may see; ?among= holds a filter of the Document Navigator, whose counts lead here."""
-    documents = documents_for(request.user, Action.VIEW)
-    if "among" not in request.GET:
+def _documents(user: Any, query: QueryDict, action: Action) -> QuerySet[Document]:
+    """?among= holds a filter of the Document Navigator, whose counts lead here."""
+    documents = documents_for(user, action)
+    if "among" not in query:
         return documents
-    chosen = navigator.Asked.read(QueryDict(request.GET["among"]), request.user)
-    everything = navigator.all_rows(request.user)
+    chosen = navigator.Asked.read(QueryDict(query["among"]), user)
+    everything = navigator.all_rows(user)
     rows = navigator.filtered(navigator.in_view(everything, chosen.view), chosen)
     if len(rows) == len(everything):
         return documents
@@ -107,7 +112,7 @@ def _projects(request: HttpRequest) -> list[str]:
 def export(request: HttpRequest) -> HttpResponseBase:
     """The columns of the panel's CSV, so that the lines of one document can be imported there again."""
     require(request.user, Action.VIEW)
-    links = _links(request, Asked.read(request.GET))
+    links = links_asked(request.user, request.GET)
     return csv_answer("crawl-points.csv", CSV_HEAD, for_eyes_of(request.user, _lines(links)))
 
 

@@ -1,7 +1,7 @@
 """Commands for the ticked rows of all crawl points: activate, deactivate, set a limit, and taking that back."""
 
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_POST
@@ -14,8 +14,9 @@ from .. import bulk
 from ..checks import Invalid
 from ..models import CrawlPoint, CrawlPointLink
 from . import undo
+from .across import links_asked
 from .bulk_commands import QUESTIONS, STALE, limit_sentence, taken_back
-from .panel_commands import SELECT_FIRST
+from .panel_commands import SELECT_FIRST, ticked
 
 LIMITS = ("depth", "max_pages")
 
@@ -43,8 +44,11 @@ def bulk_command(request: HttpRequest) -> HttpResponse:
 
 
 def _chosen(request: HttpRequest) -> list[CrawlPoint]:
-    """The ticked rows that the person may change, whatever else was sent."""
-    ids = [int(text) for text in request.POST.getlist("point") if text.isascii() and text.isdigit() and len(text) < 19]
+    """The ticked rows that the person may change, whatever else was sent; or all that the filter leaves of these."""
+    ids = ticked(request.POST)
+    if "all" in request.POST:
+        found = links_asked(request.user, QueryDict(_query(request)), Action.EDIT)
+        ids = list(found.values_list("crawl_point", flat=True)[: bulk.MOST])
     documents = documents_for(request.user, Action.EDIT).order_by().values("pk")
     mine = CrawlPointLink.objects.filter(document__in=documents, crawl_point__in=ids).values("crawl_point")
     return list(CrawlPoint.objects.filter(pk__in=mine).order_by("url", "pk"))
@@ -81,8 +85,12 @@ def _ask(request: HttpRequest, chosen: list[CrawlPoint], wanted: str, wrong: lis
 
 def _list(request: HttpRequest) -> str:
     """The list as it was filtered; its filter travels with every command."""
-    query = request.POST.get("query", "").replace("\r", "").replace("\n", "")[:4000]
+    query = _query(request)
     return reverse("points") + (f"?{query}" if query else "")
+
+
+def _query(request: HttpRequest) -> str:
+    return request.POST.get("query", "").replace("\r", "").replace("\n", "")[:4000]
 
 
 def _back(request: HttpRequest) -> HttpResponse:

@@ -1,7 +1,7 @@
 """The commands under the table of crawl points; each answers with the panel and one sentence."""
 
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.views.decorators.http import require_POST
@@ -10,7 +10,7 @@ from clearinghouse.access.policies import Action, document_or_404
 from clearinghouse.library.models import Document
 from clearinghouse.plurals import plural
 
-from .. import services
+from .. import bulk, services
 from ..cautions import cautions_for
 from ..checks import Invalid
 from ..models import CrawlPoint
@@ -24,8 +24,13 @@ SELECT_FIRST = "Select a crawl point first."
 
 def chosen_of(request: HttpRequest, document: Document) -> list[CrawlPoint]:
     """The ticked rows, whatever else was sent."""
-    ids = [int(text) for text in request.POST.getlist("point") if text.isascii() and text.isdigit() and len(text) < 19]
-    return list(points_of(document).filter(pk__in=ids))
+    return list(points_of(document).filter(pk__in=ticked(request.POST)))
+
+
+def ticked(sent: QueryDict) -> list[int]:
+    """The numbers of the ticked rows; the box in the head of a table sends those of its page as one."""
+    texts = [*sent.getlist("point"), *",".join(sent.getlist("page")).split(",")]
+    return [int(text) for text in texts if text.isascii() and text.isdigit() and len(text) < 19][: bulk.MOST]
 
 
 @require_POST

@@ -51,6 +51,7 @@ class Pick(tables.Column):
     def __init__(self, kind: str, name: str) -> None:
         super().__init__(empty_values=(), orderable=False, attrs={"th": {"class": "pick"}, "td": self._cell()})
         self.kind, self.field_name = kind, name
+        self.ids: list[int] = []  # of the rows that can be ticked together
 
     @staticmethod
     def _cell() -> dict[str, Any]:
@@ -58,7 +59,12 @@ class Pick(tables.Column):
 
     @property
     def header(self) -> SafeString:
-        return mark_safe('<span class="vh">Select</span>')
+        """Of check boxes one for all rows of the page; it brings their numbers along, so that it needs no script."""
+        if not self.ids:
+            return mark_safe('<span class="vh">Select</span>')
+        words = "Select all" if len(self.ids) == 1 else f"Select all {number(len(self.ids))} on this page"
+        ids = ",".join(map(str, self.ids))
+        return format_html('<input type="checkbox" name="page" value="{}" aria-label="{}">', ids, words)
 
     def render(self, record: Any) -> SafeString:
         if not getattr(record, "edit_url", record):
@@ -162,6 +168,8 @@ class PointTable(tables.Table):
 
     def __init__(self, *args: Any, may_edit: bool = True, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        ids = [row.id for row in self.data if row.edit_url]
+        self.tickable, self.columns["pick"].column.ids = len(ids), ids
         if not may_edit:
             self.columns.hide("pick")
 

@@ -2,18 +2,23 @@
 
 import re
 
-from playwright.sync_api import Page, Route, expect
+from playwright.sync_api import Locator, Page, Route, expect
 
 from tests.browser.visitor import focused, tab_to
 
 TWO_POINTS = "Infection prevention"
 
 
+def boxes_of(page: Page) -> Locator:
+    """Of the rows."""
+    return page.locator("tbody").get_by_role("checkbox")
+
+
 def panel(page: Page) -> None:
     page.goto("/documents/")
     page.get_by_role("link", name=TWO_POINTS).click()
     page.get_by_role("link", name="Crawl points", exact=True).first.click()
-    expect(page.get_by_role("checkbox", name=re.compile("^Select "))).to_have_count(2)
+    expect(boxes_of(page)).to_have_count(2)
 
 
 def test_the_focus_goes_to_the_next_row_and_undo_brings_it_back(visit, busy_house):
@@ -21,7 +26,7 @@ def test_the_focus_goes_to_the_next_row_and_undo_brings_it_back(visit, busy_hous
     visitor.sign_in("developer")
     page = visitor.page
     panel(page)
-    names = [box.get_attribute("aria-label") for box in page.get_by_role("checkbox").all()]
+    names = [box.get_attribute("aria-label") for box in boxes_of(page).all()]
     page.get_by_role("checkbox", name=names[0], exact=True).focus()
     page.keyboard.press("Delete")
     expect(page.locator("#status")).to_contain_text("Deleted crawl point")
@@ -37,7 +42,7 @@ def test_a_url_is_tested_by_keyboard_in_the_dialog_and_on_its_page(visit, busy_h
     visitor.sign_in("developer")
     page = visitor.page
     panel(page)
-    box = page.get_by_role("checkbox", name=re.compile("^Select ")).first
+    box = boxes_of(page).first
     box.focus()
     page.keyboard.press("F2")
     dialog = page.get_by_role("dialog")
@@ -77,7 +82,7 @@ def test_keys_on_a_row_do_only_what_they_are_named_for(visit, busy_house):
     page.wait_for_url(re.compile(r"/documents/\d+/crawl-points/$"))
 
     page.goto("/crawl-points/")
-    boxes = page.get_by_role("checkbox", name=re.compile("^Select "))
+    boxes = boxes_of(page)
     boxes.nth(0).check()
     boxes.nth(1).focus()
     for key in ("Delete", "Enter"):
@@ -93,7 +98,7 @@ def test_the_dialog_gives_the_focus_back_to_what_opened_it(visit, busy_house):
     visitor.sign_in("developer")
     page = visitor.page
     panel(page)
-    box = page.get_by_role("checkbox", name=re.compile("^Select ")).first
+    box = boxes_of(page).first
     update = page.get_by_role("button", name="Update")
     box.check()
     update.click()
@@ -150,3 +155,37 @@ def test_the_whole_root_string_is_read_on_focus(visit, busy_house):
     expect(root.locator(".whole")).to_be_hidden()
     root.focus()
     expect(root.locator(".whole")).to_contain_text(busy_house.site)
+
+
+def test_all_rows_are_selected_by_the_box_in_the_head(visit, busy_house):
+    visitor = visit()
+    visitor.sign_in("developer")
+    page = visitor.page
+    panel(page)
+    rows = boxes_of(page)
+    head = page.get_by_role("checkbox", name="Select all 2 on this page")
+    expect(page.locator(".sel")).to_have_text("0 selected")
+    tab_to(page, "Select all 2 on this page", "checkbox")
+    page.keyboard.press("Enter")  # presses no command
+    page.keyboard.press("Delete")
+    page.keyboard.press("Space")
+    expect(page.locator(".sel")).to_have_text("2 selected")
+    expect(page.locator("tbody .pick :checked")).to_have_count(2)
+    rows.first.uncheck()
+    expect(page.locator(".sel")).to_have_text("1 selected")
+    expect(head).not_to_be_checked()
+    assert head.evaluate("box => box.indeterminate")
+    rows.first.check()
+    expect(head).to_be_checked()
+
+
+def test_all_rows_are_changed_without_a_script(visit, busy_house):
+    visitor = visit(scripts=False)
+    visitor.sign_in("developer")
+    page = visitor.page
+    panel(page)
+    page.get_by_role("checkbox", name="Select all 2 on this page").check()
+    page.get_by_role("button", name="Deactivate").click()
+    expect(page.locator("#status")).to_contain_text("Deactivated 2 crawl points.")
+    page.get_by_role("button", name="Undo").click()
+    expect(page.locator("#status")).to_contain_text("Undone")

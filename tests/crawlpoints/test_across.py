@@ -4,11 +4,13 @@ from typing import Any
 
 import pytest
 from django.urls import reverse
+from lxml import html
 
 from clearinghouse.library import services as library
 from clearinghouse.library.models import Document
 from crawlpoints import services
 from crawlpoints.models import CrawlPoint
+from crawlpoints.screens import across
 
 from .test_panel import count_queries, text_of
 
@@ -19,6 +21,12 @@ LIST = "/crawl-points/"
 def add(document: Document, path: str, **values: Any) -> CrawlPoint:
     url = f"https://example.gov/{path}/"
     return services.add_crawl_point(document, {"url": url, "root": url, "depth": 2, "max_pages": 50} | values)[0]
+
+
+def pinned(answer: Any) -> list[str]:
+    """The crawl points about which a question is asked."""
+    (ids,) = html.fromstring(answer.content).xpath("//input[@name='page']/@value")
+    return ids.split(",")[:-1]
 
 
 def urls(answer: Any) -> list[str]:
@@ -96,7 +104,7 @@ def test_a_limit_is_set_for_all_ticked_rows_and_taken_back_with_one_press(
 ) -> None:
     browser, chosen = signed_in(administrator), [points[name].pk for name in "acs"]
     asked = browser.post(reverse("points-bulk"), {"do": "depth", "point": chosen, "query": "state=active"})
-    assert "Set depth limit" in text_of(asked) and asked.content.decode().count('name="point"') == 3
+    assert "Set depth limit" in text_of(asked) and len(pinned(asked)) == 3
     wrong = browser.post(reverse("points-bulk"), {"do": "depth", "point": chosen, "answer": "deep"})
     assert wrong.status_code == 422 and "Depth limit must be a whole number, like 3" in text_of(wrong)
     sent = {"do": "depth", "point": chosen, "answer": "7", "query": "state=active"}
@@ -147,3 +155,22 @@ def test_twice_the_rows_same_queries(administrator: Any, signed_in: Any, project
     fill(3, 20)
     assert count_queries(lambda: browser.get(LIST)) == few
     assert few <= 20
+
+
+def test_all_that_match_are_changed_on_whatever_page_they_stand(
+    editor: Any, signed_in: Any, points: dict[str, CrawlPoint], document: Document, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(across, "SIZES", (2, 50))
+    points["d"] = add(document, "d")
+    browser = signed_in(editor)
+    assert "Select all" not in text_of(browser.get(f"{LIST}?rows=50")).replace("Select all 3 on this page", "")
+    assert "Select all 3 that match" in text_of(browser.get(LIST)), "the one of a colleague cannot be changed"
+    chosen = {"all": "1", "query": "state=active&rows=2", "do": "depth"}
+    asked = browser.post(f"{LIST}bulk/", chosen)
+    assert pinned(asked) == [str(points["a"].pk), str(points["d"].pk)]
+    page = text_of(browser.post(f"{LIST}bulk/", chosen | {"answer": "9"}, follow=True))
+    assert "Set depth limit of 2 crawl points to 9." in page
+    assert {name for name, point in points.items() if CrawlPoint.objects.get(pk=point.pk).depth == 9} == {"a", "d"}
+    monkeypatch.setattr(across, "MOST", 2)
+    page = text_of(browser.get(LIST))
+    assert "3 match; at most 2 can be changed at once" in page and "that match" not in page

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 from django.urls import reverse
+from lxml import html
 
 from clearinghouse.library import services as library
 from clearinghouse.library.models import Document
@@ -42,9 +43,13 @@ def values(point: CrawlPoint) -> dict[str, Any]:
 def test_a_limit_is_asked_for_on_a_page_and_set_for_all_ticked_rows(
     browser: Any, panel: str, point: CrawlPoint, protected: CrawlPoint
 ) -> None:
+    """Each ticked by itself, or by the one box in the head, which sends them as one."""
     chosen = {"point": [point.pk, protected.pk], "do": "depth"}
     page = text_of(browser.post(f"{panel}bulk/", chosen))
-    assert "<h1>Set depth limit</h1>" in page and f'name="point" value="{point.pk}"' in page
+    (head,) = html.fromstring(browser.get(panel).content).xpath("//thead//input[@name='page']")
+    assert head.get("aria-label") == "Select all 2 on this page"
+    assert "<h1>Set depth limit</h1>" in page and f'name="page" value="{head.get("value")},"' in page
+    chosen = {"page": head.get("value"), "do": "depth"}
     page = text_of(browser.post(f"{panel}bulk/", chosen | {"answer": "7"}, follow=True))
     assert "Set depth limit of 2 crawl points to 7." in page and "Undo" in page
     assert {one.depth for one in CrawlPoint.objects.all()} == {7}
