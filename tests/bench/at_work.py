@@ -192,7 +192,8 @@ def report(found: dict[int, Waited]) -> None:
         rows.append(tuple(cells))
     heads = ("page", f"views of {FEW}", f"of {count}", f"p50, ms, of {FEW}", f"of {count}", f"p95, ms, of {FEW}",
              f"of {count}", "ratio of p95", "budget")  # fmt: skip
-    machine.table(f"{FEW} and {count} people at work beside a crawl and a propagation", heads, rows)
+    title = f"{FEW} and {count} people at work, who read a page for {PAUSE:g} s, beside a crawl and a propagation"
+    machine.table(title, heads, rows)
     shares = [
         (f"{number} at work", f"{waited.servers / waited.seconds:.2f}", len(waited.wrong))
         for number, waited in found.items()
