@@ -23,8 +23,8 @@ from clearinghouse.databases import WEBCRAWL
 LEAST_FREE = env.number("FREE_SPACE") * 1_000_000  # by default twice the largest page
 MOST_MEMORY = env.number("MEMORY") * 1_000_000
 NICE = 15
-# A third of what another session gets. With 10, people waited less (p95 53 to 69 ms; 73 to 85 with 5; 98 to 105 without),
-# but a machine with 20 others at work left a crawl one second of 100, too little to say in time that it lives.
+# A third of what another session gets. With 10 people waited less (p95 53 to 69 ms, 73 to 85 with 5, 98 to 105 with
+# neither), but a machine with 20 others at work left a crawl a second of 100: too few to say in time that it lives.
 SESSION_NICE = 5
 _SESSION = Path("/proc/self/autogroup")
 _TRIES, _PAUSE = 5, 0.12  # the kernel takes such a wish from one process in a tenth of a second
