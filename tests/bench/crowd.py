@@ -1,15 +1,19 @@
 """Many people beside two instances at full speed: 10,000 requests, of which none may fail or find a locked database;
-and twenty viewers of one run, as the page polls, and what they take of a core.
+twenty viewers of one run, as the page polls, and what they take of a core; and 50 people at work beside a crawl and a
+propagation, who shall not wait much longer than 5 of them (see at_work).
 
 python -m tests.bench.crowd [--requests 10000] [--clients 4] [--pages 15000] [--seconds 60]
+                             [--viewers 20] [--people 50] [--rounds 3]
 
-Every twentieth request writes: a new crawl point (library), or the speed of the run (WebCrawl). Viewers look as
-static/live.js does: every two seconds while somebody uses the page, every fifteen after two minutes.
+0 requests, viewers or people leave that part out. Every twentieth request writes: a new crawl point (library), or the
+speed of the run (WebCrawl). Viewers look as static/live.js does: every two seconds while somebody uses the page, every
+fifteen after two minutes.
 """
 
 import itertools
 import os
 import re
+import subprocess
 import threading
 import time
 from argparse import Namespace
@@ -22,9 +26,9 @@ from pathlib import Path
 
 import requests
 
-from tests.bench import ground, machine, site
-from tests.bench.crawl import fill, folder, house, manage, nginx, options_of, start_of
-from tests.bench.screens import crawling, signed_in, web
+from tests.bench import at_work, ground, machine, site
+from tests.bench.crawl import CRAWL, environment, fill, folder, house, manage, nginx, options_of, start_of
+from tests.bench.screens import administrator, crawling, signed_in, web
 
 LOOKS = (
     "/", "/documents/", "/documents/1/crawl-points/", "/crawls/", "/crawls/{run}/", "/crawls/{run}/live?since=x",
@@ -33,9 +37,11 @@ LOOKS = (
 )  # fmt: skip
 WRITES = 20  # every so many requests
 WRITTEN = 50  # documents that get new crawl points
-VIEWERS, PAUSES = 20, (15.0, 2.0)
+PAUSES = (15.0, 2.0)  # between two polls of a viewer
 SHARE = 0.05  # of one core
-CRAWLS = 60  # one after the other, of two documents each, at most
+CRAWLED = 12  # documents that are crawled one after the other, again and again
+NICE = 15  # of the workers of the Procfile
+PROPAGATE = (*CRAWL[:2], "propagate", "--full", "--include-stopped", "--json")
 _POLL = re.compile(r'id="live-poll"[^>]*hx-get="([^"]+)"')
 
 
@@ -56,7 +62,7 @@ class Client:
     """One person with a browser."""
 
     def __init__(self, address: str, var: Path) -> None:
-        self._address, self._session = address, signed_in(address, var)
+        self._address, self._session = address, signed_in(address, *administrator(var))
 
     def look(self, path: str, answers: Answers) -> requests.Response:
         began = time.perf_counter()
@@ -72,15 +78,15 @@ class Client:
 
 
 @contextmanager
-def always_crawling(var: Path, start: tuple[str, str]) -> Iterator[Callable[[], int]]:
-    """Two instances, and again two when they are done; what it gives says which run goes on. Raises what ended the
-    crawls: at once when none ever stored a page, else at the end."""
+def always_crawling(var: Path, documents: list[int], instances: int = 2, nice: int = 0) -> Iterator[Callable[[], int]]:
+    """Two instances, and again two when they are done, of these documents in turn; what it gives says which run goes
+    on. Raises what ended the crawls: at once when none ever stored a page, else at the end."""
     over, now = threading.Event(), [0]
-    documents = fill(var, [start] * 2 * CRAWLS)
+    waiting = itertools.cycle(documents)
 
     def crawl_on() -> None:
         while not over.is_set():
-            with crawling(var, [documents.pop(), documents.pop()], nice=0) as (run_id, going_on):
+            with crawling(var, list(itertools.islice(waiting, instances)), nice) as (run_id, going_on):
                 if not run_id:
                     raise RuntimeError("the crawl ended without a page")
                 now[0] = run_id
@@ -97,6 +103,31 @@ def always_crawling(var: Path, start: tuple[str, str]) -> Iterator[Callable[[], 
         finally:
             over.set()
             crawls.result()
+
+
+@contextmanager
+def always_propagating(var: Path, nice: int) -> Iterator[None]:
+    """Everything anew, again and again; raises what ended it, at the end."""
+    over = threading.Event()
+    command = ["nice", "-n", str(nice), *PROPAGATE]
+
+    def publish() -> None:
+        while not over.wait(0.2):
+            process = subprocess.Popen(command, env=environment(var), stdout=subprocess.DEVNULL, start_new_session=True)
+            while process.poll() is None:
+                if over.wait(0.2):
+                    process.terminate()
+                    process.wait(60)
+            if process.returncode and not over.is_set():
+                raise RuntimeError(f"the propagation ended with {process.returncode}")
+
+    with ThreadPoolExecutor(1) as pool:
+        work = pool.submit(publish)
+        try:
+            yield
+        finally:
+            over.set()
+            work.result()
 
 
 def visit(client: Client, numbers: Iterator[int], last: int, run: Callable[[], int], written: list[int]) -> Answers:
@@ -131,20 +162,20 @@ def many(ours: str, var: Path, run: Callable[[], int], written: list[int], optio
     return together
 
 
-def watching(ours: str, var: Path, run: Callable[[], int], pause: float, seconds: float) -> tuple[float, Answers]:
-    """The share of a core that the web server takes for twenty viewers who have opened the page of the run."""
+def watching(ours: str, var: Path, run: Callable[[], int], pause: float, options: Namespace) -> tuple[float, Answers]:
+    """The share of a core that the web server takes for so many viewers who have opened the page of the run."""
     answers, client = Answers(), Client(ours, var)
-    polls = [_next_poll(client.look(f"/crawls/{run()}/", answers)) for _ in range(VIEWERS)]
+    polls = [_next_poll(client.look(f"/crawls/{run()}/", answers)) for _ in range(options.viewers)]
     servers = machine.family(os.getpid(), "gunicorn")
     began, before = time.monotonic(), machine.seconds_of(servers)
     for turn in itertools.count():
-        if time.monotonic() - began >= seconds:
+        if time.monotonic() - began >= options.seconds:
             break
-        viewer = turn % VIEWERS
+        viewer = turn % options.viewers
         page = client.look(polls[viewer] or f"/crawls/{run()}/", answers)
         if page.status_code == 200:
             polls[viewer] = _next_poll(page)
-        time.sleep(max(0.0, began + (turn + 1) * pause / VIEWERS - time.monotonic()))
+        time.sleep(max(0.0, began + (turn + 1) * pause / options.viewers - time.monotonic()))
     return (machine.seconds_of(servers) - before) / (time.monotonic() - began), answers
 
 
@@ -158,19 +189,36 @@ def points_in(var: Path) -> int:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    options = options_of(arguments, __doc__ or "", requests=10_000, clients=4, pages=15_000, seconds=60)
+    options = options_of(
+        arguments, __doc__ or "", requests=10_000, clients=4, pages=15_000, seconds=60, viewers=20, people=50, rounds=3
+    )
     machine.require("nginx")
     with folder() as work:
         site.write(options.pages, work / "site")
         var = work / "house"
         house(var, [])
         manage(var, "load_demo")
+        with nginx(work / "site", work) as address, web(var) as ours:
+            documents = fill(var, [start_of(address)] * CRAWLED)
+            if options.requests or options.viewers:
+                with always_crawling(var, documents) as run:
+                    beside_two_instances(ours, var, run, options)
+            if options.people:
+                people = at_work.people_of(var, options.people, documents)
+                with always_crawling(var, documents, instances=1, nice=NICE) as run, always_propagating(var, NICE):
+                    workers = at_work.signed_in_each(ours, people, run)
+                    found = at_work.in_turn(workers, documents, options.seconds, options.rounds)
+                at_work.report(found)
+
+
+def beside_two_instances(ours: str, var: Path, run: Callable[[], int], options: Namespace) -> None:
+    if options.requests:
         written = fill(var, [(f"https://example.gov/d{n}/", f"https://example.gov/d{n}/") for n in range(WRITTEN)])
-        with nginx(work / "site", work) as address, web(var) as ours, always_crawling(var, start_of(address)) as run:
-            before = points_in(var)
-            found = many(ours, var, run, written, options)
-            report_many(found, points_in(var) - before, options)
-            report_viewers([(pause, *watching(ours, var, run, pause, options.seconds)) for pause in PAUSES])
+        before = points_in(var)
+        found = many(ours, var, run, written, options)
+        report_many(found, points_in(var) - before, options)
+    if options.viewers:
+        report_viewers(options.viewers, [(pause, *watching(ours, var, run, pause, options)) for pause in PAUSES])
 
 
 def report_many(found: Answers, points: int, options: Namespace) -> None:
@@ -185,14 +233,14 @@ def report_many(found: Answers, points: int, options: Namespace) -> None:
     print(*found.wrong[:10], sep="\n")
 
 
-def report_viewers(shares: list[tuple[float, float, Answers]]) -> None:
+def report_viewers(viewers: int, shares: list[tuple[float, float, Answers]]) -> None:
     names = ("nobody touched the page for two minutes", "all use the page")
     rows = [
         (name, f"{pause:.0f} s", len(answers.times), f"{share:.1%}", f"≤ {SHARE:.0%} {machine.kept(share <= SHARE)}")
         for name, (pause, share, answers) in zip(names, shares, strict=True)
     ]
     machine.table(
-        f"{VIEWERS} viewers of a run, two instances crawl",
+        f"{viewers} viewers of a run, two instances crawl",
         ("viewers", "poll every", "polls", "of a core", "budget"),
         rows,
     )

@@ -46,7 +46,11 @@ def web(var: Path) -> Iterator[str]:
     names["PATH"] = f"{Path(PYTHON).parent}:{names.get('PATH', '')}"
     subprocess.run([PYTHON, "manage.py", "collectstatic", "--no-input", "-v", "0"], env=names, cwd=BASE, check=True)
     lines = parse_procfile((BASE / "Procfile").read_text()).processes
-    servers = [subprocess.Popen(lines[name], shell=True, env=names, cwd=BASE) for name in ("front", "web", "public")]
+    # Each leads a session of its own, as under a process manager: the kernel may divide the processor among sessions.
+    servers = [
+        subprocess.Popen(lines[name], shell=True, env=names, cwd=BASE, start_new_session=True)
+        for name in ("front", "web", "public")
+    ]
     try:
         for path in ("/sign-in/", "/search/"):
             wait_for_page(port, path)
@@ -69,17 +73,21 @@ def wait_for_page(port: int, path: str) -> None:
     raise TimeoutError(f"no {path} within a minute")
 
 
-def signed_in(address: str, var: Path) -> requests.Session:
+def administrator(var: Path) -> tuple[str, str]:
+    """Name and password of the demo's."""
     lines = (var / "demo-sign-ins").read_text().splitlines()
-    password = next(line.split()[1] for line in lines if line.startswith(WHO))
+    return WHO, next(line.split()[1] for line in lines if line.startswith(WHO))
+
+
+def signed_in(address: str, name: str, password: str) -> requests.Session:
     session = requests.Session()
     door = f"{address}/sign-in/"
     session.get(door, timeout=30).raise_for_status()
-    entries = {"username": WHO, "password": password, "csrfmiddlewaretoken": session.cookies["csrftoken"]}
+    entries = {"username": name, "password": password, "csrfmiddlewaretoken": session.cookies["csrftoken"]}
     answer = session.post(door, entries, headers={"Referer": door}, timeout=30)
     answer.raise_for_status()
     if answer.url.startswith(door):
-        raise ValueError(f"{WHO} was not let in")
+        raise ValueError(f"{name} was not let in")
     return session
 
 
@@ -87,7 +95,7 @@ class Visitor:
     """One client that opens the three pages again and again."""
 
     def __init__(self, address: str, var: Path) -> None:
-        self._address, self._session = address, signed_in(address, var)
+        self._address, self._session = address, signed_in(address, *administrator(var))
 
     def look(self, seconds: float, run_id: int, going_on: Callable[[], bool] = lambda: True) -> Times:
         """Until the time is over, or what loads the machine has ended; once at least."""
@@ -110,7 +118,7 @@ def crawling(var: Path, documents: list[int], nice: int) -> Iterator[tuple[int, 
     before = newest_run(var)
     chosen = [word for doc in documents for word in ("--doc", str(doc))]
     command = ["nice", "-n", str(nice), *CRAWL, *chosen, "--instances", str(len(documents))]
-    process = subprocess.Popen(command, env=environment(var), stdout=subprocess.DEVNULL)
+    process = subprocess.Popen(command, env=environment(var), stdout=subprocess.DEVNULL, start_new_session=True)
     try:
         while newest_run(var) == before and process.poll() is None:
             time.sleep(0.05)

@@ -9,6 +9,7 @@ import pytest
 
 from tests.bench import __main__ as bench
 from tests.bench import (
+    at_work,
     crawl,
     crowd,
     documents,
@@ -141,18 +142,32 @@ def test_the_bench_runs_what_is_named_and_says_what_it_cannot(capsys, monkeypatc
 
 
 def test_a_crowd_beside_two_instances_loses_nothing_and_finds_no_locked_database(rows):
-    crowd.main(["--requests", "80", "--clients", "2", "--pages", "60", "--seconds", "2"])
+    crowd.main(["--requests", "80", "--clients", "2", "--pages", "60", "--seconds", "2", "--people", "0"])
     found = rows()
     assert found["80"][:2] == ["80 × 200", "2"] and found["80"][-2:] == ["0", "kept"]
     assert "nobody touched the page for two minutes" in found
 
 
+def test_few_and_many_people_work_beside_a_crawl_and_a_propagation_and_are_compared(rows, monkeypatch):
+    monkeypatch.setattr(at_work, "PAUSE", 0.1)
+    monkeypatch.setattr(at_work, "FEW", 1)
+    crowd.main(
+        ["--requests", "0", "--seconds", "3", "--viewers", "0", "--pages", "60", "--people", "3", "--rounds", "1"]
+    )
+    found = rows()
+    for page in (at_work.SEARCH, at_work.PANEL, at_work.RUN):
+        assert int(found[page][0]) > 0 and int(found[page][1]) > int(found[page][0])
+        assert "≤ 2 ×" in found[page][-1]
+    assert found["1 at work"][-1] == found["3 at work"][-1] == "0"
+    assert machine.family(os.getpid(), "gunicorn") == []
+
+
 def test_crawls_that_store_nothing_end_the_crowd_at_once():
     with crawl.folder() as work, crawl.nginx(work / "empty", work) as address:
-        crawl.house(work / "house", [])
+        documents = crawl.house(work / "house", [crawl.start_of(address)] * 2)
         with (
             pytest.raises(RuntimeError, match="without a page"),
-            crowd.always_crawling(work / "house", crawl.start_of(address)),
+            crowd.always_crawling(work / "house", documents),
         ):
             pass
 
