@@ -187,8 +187,9 @@ def _write_obituary(instance: Instance) -> None:
     rows = Excursion.objects.filter(claim__instance_id=instance.pk).order_by("id")
     served = list(rows.values_list("doc_id", "title"))
     who = f"Process {instance.pid} on {instance.host[:100]} (instance {instance.pk}) died"
-    left = f"its {plural(len(served), 'document is,documents are')} taken over" if served else "it served no document"
-    sentence = f"{who}; {left}"
+    left = {0: "it served no document", 1: "its document is taken over"}
+    several = f"its {plural(len(served), 'document')} are taken over"
+    sentence = f"{who}; {left.get(len(served), several)}"
     told = [(None, sentence), *((doc_id, f"{title[:200]}: taken over. {who}") for doc_id, title in served)]
     Event.objects.bulk_create(
         Event(run_id=instance.run_id, doc_id=doc_id, at=timezone.now(), kind=INTERRUPTED, text=text)

@@ -7,6 +7,8 @@ from typing import Any
 
 from django.db import models
 
+from clearinghouse.plurals import plural
+
 from .models import CrawlPoint, CrawlPointLink, ExcludeUrl
 from .services import exclude_key, point_key
 
@@ -21,8 +23,8 @@ def fill_keys() -> list[str]:
         if link.crawl_point
     }
     excludes = {row.pk: exclude_key(row.document_id, row.pattern) for row in ExcludeUrl.objects.filter(key=None)}
-    counted = ((_fill(CrawlPoint, points), "crawl points"), (_fill(ExcludeUrl, excludes), "exclude URLs"))
-    return [f"{count} {what} got their keys" for count, what in counted if count]
+    counted = ((_fill(CrawlPoint, points), "crawl point"), (_fill(ExcludeUrl, excludes), "exclude URL"))
+    return [f"{plural(count, what)} got a key" for count, what in counted if count]
 
 
 def _fill(model: Any, keys: dict[int, str]) -> int:

@@ -17,7 +17,7 @@ def test_each_address_gets_one_key_and_rows_keep_their_version() -> None:
         ExcludeUrl.objects.create(document=document, pattern="https://a.example/x")
     rows = CrawlPoint.objects.order_by("pk").values_list("pk", "version", "updated_at")
     before = list(rows)
-    assert fill_keys() == ["1 crawl points got their keys", "1 exclude URLs got their keys"]
+    assert fill_keys() == ["1 crawl point got a key", "1 exclude URL got a key"]
     assert [key is None for key in CrawlPoint.objects.order_by("pk").values_list("key", flat=True)] == [False, True]
     assert list(rows.all()) == before
     assert fill_keys() == []

@@ -308,7 +308,7 @@ def test_a_name_inside_a_closed_network_is_refused_and_its_address_stays_unsaid(
     inside = entries | {"url": "http://localhost/a/", "root": "http://localhost/a/", "depth": "deep"}
     answer = browser.post(new, inside)
     assert answer.status_code == 422
-    assert "localhost is on a private network. The operator can allow its address with" in text_of(answer)
+    assert "localhost is on a private network. Ask an administrator to allow its address" in text_of(answer)
     assert "127.0.0.1" not in text_of(answer) and "::1" not in text_of(answer)
     assert "Depth limit must be a whole number, like 3" in text_of(answer)
 

@@ -198,7 +198,7 @@ def test_activate_and_deactivate(browser: Any, panel: str, point: CrawlPoint) ->
     assert "Deactivated 1 crawl point." in page
     assert CrawlPoint.objects.get(pk=point.pk).active == 0
     page = text_of(browser.post(f"{panel}bulk/", {"point": point.pk, "do": "deactivate"}, follow=True))
-    assert "Nothing to do: it is deactivated already." in page
+    assert "Nothing to do: 1 crawl point is deactivated already." in page
 
 
 def test_exclude_urls_are_added_removed_and_brought_back(browser: Any, panel: str, document: Document) -> None:

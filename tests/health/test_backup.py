@@ -99,7 +99,7 @@ def test_what_was_here_is_set_aside_and_the_passwords_open_again(kept: tuple[Hou
     assert (house.folder / "credential.keys").read_text() == keys["credential_keys"]
     lines = json.loads(house.run("doctor", "--json").stdout)["lines"]
     told = [line["said"] for line in lines if line["part"] == "Passwords of sites"]
-    assert told == ["1 stored, all open with the newest key"]
+    assert told == ["1 password stored, all open with the newest key"]
 
 
 def test_nothing_is_put_under_the_feet_of_a_process_that_runs(kept: tuple[House, Path]) -> None:

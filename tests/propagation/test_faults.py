@@ -113,7 +113,7 @@ def test_a_page_missing_in_the_index_stops_the_switch(document, monkeypatch):
     monkeypatch.setitem(work.CARRIED_OUT, plan.INDEX, forgets)
     row = propagate()
     only_development_moved(row)
-    assert "1 pages of generation" in row.error
+    assert "has 1 page not in the full text index" in row.error
 
 
 def test_a_site_that_answers_500_everywhere_loses_no_page(world, document):

@@ -26,6 +26,7 @@ class Command(Command):
         result = {"well": not trouble, "trouble": trouble, "warnings": warnings, "lines": told}
         if trouble:
             rest = plural(warnings, "is a warning,are warnings")
-            raise Stop(f"Of {plural(len(lines), 'line')} {plural(trouble, 'is,are')} trouble, {rest}.", FAILED, result)
+            of = f"of {plural(len(lines), 'line')}"
+            raise Stop(f"{plural(trouble, f'{of} is,{of} are')} trouble, {rest}.", FAILED, result)
         self.say(f"{plural(len(lines), 'line')}, no trouble, {plural(warnings, 'warning')}.")
         return result

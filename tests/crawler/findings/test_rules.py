@@ -89,7 +89,7 @@ def test_the_counted_reasons_are_said() -> None:
         "auth_failed": ("auth_failed", "The site refused the saved user ID (1 address)."),
         "login_page": ("login_wall", "37 pages look like a sign-in page."),
         "robots_disallowed": ("robots", "robots.txt blocked 96 addresses."),
-        "trap_suspected": ("trap", "2 addresses look endless and were not crawled."),
+        "trap_suspected": ("trap", "2 addresses that look endless were not crawled."),
     }
     for (code, (rule, sentence)), count in zip(sentences.items(), (1, 37, 96, 2), strict=True):
         found = said(rule, reasons=Counter({code: count}), starts=start())
