@@ -14,6 +14,10 @@ from tests.browser.screens import ARGUMENTS, addresses, read_import
 from tests.browser.visitor import Visitor
 
 POINTS = "/documents/2/crawl-points/"
+DJANGO = (
+    "/settings/admin/", "/settings/admin/crawlpoints/crawlpoint/", "/settings/admin/library/document/",
+    "/settings/admin/audit/entry/", "/settings/admin/crawlpoints/crawlpoint/1/change/",
+)  # fmt: skip
 
 
 def looked_at(visitor: Visitor) -> Page:
@@ -83,6 +87,12 @@ def test_axe_finds_nothing_on_any_page(visit, busy_house):
         page.goto(address)
         found += in_every_form(page, address)
     cancel_import(page, known["import_id"])
+    for address in DJANGO:
+        page.goto(address)
+        found += violations(page, address)
+    page.goto("/crawls/?tab=calendar&month=2030-01")
+    expect(page.locator("td.heat4").first).to_be_visible()
+    found += in_every_form(page, "a calendar with a plan", alike=())
     delete_plan(page)
     assert not found, "\n".join(found)
 
@@ -200,7 +210,7 @@ def test_axe_finds_nothing_while_a_crawl_runs(visit, busy_house):
     page = looked_at(visitor)
     visitor.launch_politely()
     run = page.url
-    found = in_every_form(page, "a running crawl")
+    found = in_every_form(page, "a running crawl", alike=())
     page.locator("#live-controls summary", has_text="Speed").click()
     found += violations(page, "its menu")
     for address in ("/", "/crawls/", POINTS, f"{run}urls/?outcome=queued", f"{run}log/", f"{run}cancel/"):
