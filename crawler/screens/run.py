@@ -116,7 +116,7 @@ def tab_frame(request: HttpRequest, run_id: int, tab: str) -> tuple[Run, Docs, d
         "tallies": divided,
         "state_code": state_code(run, standing),
         "state_word": state_word(run, standing),
-        "verdict": verdict(run, sums, 0, context["now"], aftermath_of(run, docs, sums), standing),
+        "verdict": verdict(run, sums, 0, context["now"], aftermath_of(run, docs, divided), standing),
     }
     return run, docs, context
 

@@ -43,7 +43,7 @@ def summary_of(run: Run, docs: Docs, now: datetime) -> dict[str, Any]:
         "sums": sums,
         "wanted": sums.wanted,
         "percent": sums.percent,
-        "verdict": verdict(run, sums, per_minute, now, aftermath_of(run, docs, sums), standing),
+        "verdict": verdict(run, sums, per_minute, now, aftermath_of(run, docs, divided), standing),
         "state_code": state_code(run, standing),
         "state_word": state_word(run, standing),
         "remarks": _remarks(sums, divided, per_minute),
