@@ -91,7 +91,7 @@ def _failed(snapshots: dict[int, Snapshot], errors: str) -> Iterator[tuple[int, 
 def _last(doc_ids: Collection[int], **wanted: object) -> Iterator[Excursion]:
     """The newest excursion like this of each document; previews are none."""
     for part in chunks(sorted(doc_ids)):
-        rows = Excursion.objects.filter(doc_id__in=part, **wanted).exclude(run__origin="preview")
+        rows = Excursion.objects.filter(doc_id__in=part, left_out_at=None, **wanted).exclude(run__origin="preview")
         newest = rows.order_by().values("doc_id").annotate(last=Max("id")).values_list("last", flat=True)
         yield from Excursion.objects.filter(pk__in=list(newest)).only("id", "doc_id", "state", "failed").order_by("id")
 
@@ -114,7 +114,8 @@ def _crawled_points(doc_ids: Collection[int]) -> dict[int, set[tuple[object, ...
     whole = {row.doc_id: row.pk for row in _last(doc_ids, state__in=COMPLETE, part=WHOLE)}
     found: dict[int, set[tuple[object, ...]]] = {}
     for part in chunks(sorted(doc_ids)):
-        rows = Excursion.objects.filter(doc_id__in=part, state__in=COMPLETE).exclude(run__origin="preview")
+        rows = Excursion.objects.filter(doc_id__in=part, state__in=COMPLETE, left_out_at=None)
+        rows = rows.exclude(run__origin="preview")
         listed = rows.exclude(part=ONLY_FAILED).order_by("id").values_list("id", "doc_id")
         wanted = [pk for pk, doc_id in listed if pk >= whole.get(doc_id, 0)]
         for some in chunks(wanted):

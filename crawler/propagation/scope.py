@@ -102,13 +102,13 @@ def counting(*, include_stopped: bool) -> dict[int, list[tuple[int, str]]]:
 
 
 def _excursions(include_stopped: bool, runs: set[int] | None) -> dict[int, list[tuple[int, str]]]:
-    """The excursions whose results count, newest first; a preview's never do.
+    """The excursions whose results count, newest first; a preview's never do, nor those that somebody left out.
 
     One that was sent to a part of its document counts like a stopped one: nothing is missing because of it.
     """
     kept = taken()
     states = COUNT_WHEN_ASKED if include_stopped else COUNT
-    rows = Excursion.objects.filter(state__in=COUNT_WHEN_ASKED).exclude(run__origin="preview")
+    rows = Excursion.objects.filter(state__in=COUNT_WHEN_ASKED, left_out_at=None).exclude(run__origin="preview")
     found: dict[int, list[tuple[int, str]]] = {}
     for doc_id, number, state, part, run_id in rows.order_by("-run_id", "-id").values_list(
         "doc_id", "id", "state", "part", "run_id"

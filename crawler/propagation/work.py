@@ -15,7 +15,7 @@ from crawler.errors import NeedsDecision
 from crawler.index import counts as word_counts
 from crawler.models import Propagation, PropagationStep
 
-from . import choice, durability, load, plan, switch, verify
+from . import choice, durability, load, plan, rollback, switch, verify
 from .claim import Beat
 from .collect import Collector
 from .failures import Differs, NotFollowed, NotSafe
@@ -155,6 +155,7 @@ def _row(difference: Difference) -> dict[str, Any]:
 def load_target(work: Work, step: PropagationStep) -> None:
     """The new generation beside the live one."""
     alias, generation = TARGETS[step.target], work.generation
+    rollback.finish([step.target])  # what was taken back must not be what is loaded beside
     _safe(step.target, alias, generation)
     step.counts = {"from": load.live(alias), "added": 0, "changed": 0, "removed": 0, "pages": 0, "done": 0}
     planned = _plan_of(work.propagation).counts.get("targets", {}).get(step.target)

@@ -192,7 +192,8 @@ def _before(excursions: QuerySet[Excursion], run: Run) -> dict[tuple[str, ...], 
     """The groups of the run before: of the newest earlier one over any of these whole documents that came to its
     end. A part of a document that was not sent to its errors says nothing about them."""
     whole = excursions.filter(part__in=("", "failed"))
-    earlier = Excursion.objects.filter(doc_id__in=whole.values("doc_id"), run__lt=run.pk, state__in=COMPLETE)
+    earlier = Excursion.objects.filter(doc_id__in=whole.values("doc_id"), run__lt=run.pk)
+    earlier = earlier.filter(state__in=COMPLETE, left_out_at=None)
     newest = earlier.order_by("-run_id").values_list("run_id", flat=True).first()
     if newest is None:
         return {}

@@ -108,7 +108,7 @@ def failing_runs(excursion: Excursion, key: bytes) -> int:
     """How many crawls of the document in a row, this one included, this address failed in; those that did not come
     to their end are none of them."""
     rows = LedgerEntry.objects.filter(doc_id=excursion.doc_id, url_key=key, excursion_id__lte=excursion.pk)
-    rows = rows.filter(Q(excursion=excursion) | Q(excursion__state__in=COMPLETE))
+    rows = rows.filter(Q(excursion=excursion) | Q(excursion__state__in=COMPLETE, excursion__left_out_at=None))
     count = 0
     for outcome in rows.order_by("-id").values_list("outcome", flat=True)[:12]:
         if outcome != "failed":
@@ -163,9 +163,9 @@ def open_findings(docs: Docs, least: int) -> QuerySet[Finding]:
 def _judged(docs: Docs | Collection[int]) -> QuerySet[Any]:
     """The crawl of each document that tells what is wrong with it: the newest that came to its end, also of a part of
     it; where there is none, the newest that was not cancelled."""
-    complete = Excursion.objects.filter(state__in=COMPLETE)
+    complete = Excursion.objects.filter(state__in=COMPLETE, left_out_at=None)
     alone = Q(state__in=(State.STOPPED, State.FAILED)) & ~Exists(complete.filter(doc_id=OuterRef("doc_id")))
-    rows = Excursion.objects.filter(Q(state__in=COMPLETE) | alone, unfinished=False)
+    rows = Excursion.objects.filter(Q(state__in=COMPLETE) | alone, unfinished=False, left_out_at=None)
     return newest(_visible(rows, docs)).values("pk")
 
 
@@ -185,7 +185,7 @@ def decided_before(excursion: Excursion) -> dict[tuple[str, str], Finding]:
 
 def advice_of(run_id: int, docs: Docs) -> dict[str, int]:
     """What is advised for the documents of a run, and for how many."""
-    rows = _visible(Excursion.objects.filter(run=run_id, diagnosis__isnull=False), docs)
+    rows = _visible(Excursion.objects.filter(run=run_id, diagnosis__isnull=False, left_out_at=None), docs)
     found = rows.values_list("diagnosis__advice").annotate(n=Count("id")).order_by()
     return dict(found)
 

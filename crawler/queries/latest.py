@@ -1,7 +1,7 @@
 """The newest crawl of each document that says what the document is like: one that came to its end.
 
 Crawls of a part of a document say nothing of the rest, and a crawl that was stopped says nothing of what it did not
-reach. A cancelled one counts nowhere: the crawl before it does.
+reach. A cancelled one, and one that somebody left out, count nowhere: the crawl before them does.
 """
 
 from collections import defaultdict
@@ -17,6 +17,7 @@ from ..models import OPEN_STATES, Excursion, State
 ENDED = tuple(state for state in State if state not in OPEN_STATES)
 COMPLETE = (State.FINISHED, State.FINISHED_AT_LIMIT)
 KEPT = (*COMPLETE, State.STOPPED)  # ends that keep what was stored
+LEFT_OUT = "left_out"  # where a state is told
 RUNS_SHOWN = 12
 _LAST = ("id", "doc_id", "run_id", "state", "finished_at", "crawled", "unchanged", "failed")
 
@@ -31,7 +32,7 @@ class LastCrawl:
     at: datetime | None
     pages: int
     errors: int
-    since: str = ""  # stopped, cancelled, failed: the state of a newer crawl
+    since: str = ""  # stopped, cancelled, failed, left_out: what became of a newer crawl
     since_run: int = 0
 
     @property
@@ -42,14 +43,14 @@ class LastCrawl:
 
 def complete_crawls() -> QuerySet[Excursion]:
     """What other crawls are compared with."""
-    return Excursion.objects.filter(state__in=COMPLETE, part="")
+    return Excursion.objects.filter(state__in=COMPLETE, part="", left_out_at=None)
 
 
 def known_crawls() -> QuerySet[Excursion]:
     """The same; of a document without any, what was stopped or failed: nothing else is known of it."""
     complete = complete_crawls().filter(doc_id=OuterRef("doc_id"))
     alone = Q(state__in=(State.STOPPED, State.FAILED)) & ~Exists(complete)
-    return Excursion.objects.filter(Q(state__in=COMPLETE) | alone, part="")
+    return Excursion.objects.filter(Q(state__in=COMPLETE) | alone, part="", left_out_at=None)
 
 
 def complete_before(excursion: Excursion) -> QuerySet[Excursion]:
@@ -59,7 +60,7 @@ def complete_before(excursion: Excursion) -> QuerySet[Excursion]:
 
 def shown_before(excursion: Excursion) -> bool:
     """Whether any crawl before it left pages that the document shows."""
-    earlier = Excursion.objects.filter(doc_id=excursion.doc_id, id__lt=excursion.pk, state__in=KEPT)
+    earlier = Excursion.objects.filter(doc_id=excursion.doc_id, id__lt=excursion.pk, state__in=KEPT)  # left out or not
     return earlier.exists()
 
 
@@ -73,7 +74,8 @@ def last_crawls(doc_ids: Collection[int] | None = None) -> dict[int, LastCrawl]:
     known, ended = known_crawls(), Excursion.objects.filter(state__in=ENDED, part="")
     if doc_ids is not None:
         known, ended = known.filter(doc_id__in=doc_ids), ended.filter(doc_id__in=doc_ids)
-    tried = {doc: (pk, state, run) for doc, pk, state, run in newest(ended).values_list("doc_id", "id", "state", "run")}
+    rows = newest(ended).values_list("doc_id", "id", "state", "run", "left_out_at")
+    tried = {doc: (pk, LEFT_OUT if left_out else state, run) for doc, pk, state, run, left_out in rows}
     found = {}
     for pk, doc, run, state, at, crawled, unchanged, failed in newest(known).values_list(*_LAST):
         newer, since, since_run = tried.get(doc, (pk, "", 0))

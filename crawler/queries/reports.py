@@ -136,8 +136,9 @@ def dead_links(docs: Docs) -> QuerySet[LedgerEntry]:
 
 
 def changes_since(docs: Docs, since: datetime) -> QuerySet[Excursion]:
-    """Ended excursions with results, newest first; how they differ stands in their tallies."""
-    rows = ended(docs).filter(finished_at__gte=since).exclude(state__in=(State.CANCELLED, State.FAILED))
+    """Ended excursions with results that count, newest first; how they differ stands in their tallies."""
+    rows = ended(docs).filter(finished_at__gte=since, left_out_at=None)
+    rows = rows.exclude(state__in=(State.CANCELLED, State.FAILED))
     return rows.defer("snapshot", "error").order_by("-finished_at", "-id")
 
 

@@ -39,6 +39,7 @@ class Crawl:
     excursion: Excursion
     entry: LedgerEntry | None
     flags: tuple[str, ...] = ()
+    left_out: Excursion | None = None  # a newer one that counts nowhere
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +82,7 @@ def whereabouts(document: Document, snapshot: Snapshot, url: str) -> Whereabouts
 
 def _crawl(doc_id: int, key: bytes) -> Crawl | None:
     crawls = Excursion.objects.exclude(run__origin="preview").filter(doc_id=doc_id).defer("snapshot").order_by("-id")
-    complete = Q(state__in=COMPLETE, part="")
+    complete = Q(state__in=COMPLETE, part="", left_out_at=None)
     # One that goes on tells what will be; one that was stopped or cancelled tells nothing, unless there is no other.
     newest = crawls.filter(complete | Q(unfinished=True)).first() or crawls.first()
     if newest is None:
@@ -89,7 +90,8 @@ def _crawl(doc_id: int, key: bytes) -> Crawl | None:
     entry = LedgerEntry.objects.filter(excursion=newest, url_key=key).first()
     version = entry.version_id if entry else None
     flags = PageVersion.objects.filter(pk=version).values_list("flags", flat=True).first() if version else ""
-    return Crawl(newest, entry, tuple((flags or "").split()))
+    left_out = crawls.filter(id__gt=newest.pk).exclude(left_out_at=None).first()
+    return Crawl(newest, entry, tuple((flags or "").split()), left_out)
 
 
 def _on_target(name: str, alias: str, doc_id: int, key: bytes) -> OnTarget:

@@ -30,6 +30,7 @@ from ..queries.runs import (
 )
 from ..queries.standing import standing_of
 from ..quiet import held_by, silence
+from . import leave_out
 from .advice import first_findings, recommendation_of
 from .live import mark_of
 from .possible import SPEEDS, controls_of
@@ -74,7 +75,7 @@ def frame(request: HttpRequest, run: Run, docs: Docs, sums: Totals, tab: str) ->
         "speeds": SPEEDS,
         "points": _count_points(run, docs, sums),
         "recommendation": recommendation,
-    }
+    } | leave_out.of_run(request.user, run, docs)
 
 
 def _tabs(run: Run, docs: Docs, sums: Totals, current: str, *, looking: bool) -> list[Tab]:
@@ -170,10 +171,17 @@ def _documents(request: HttpRequest, run: Run, docs: Docs) -> dict[str, Any]:
         "sort": sort,
         "page": page,
         "rows": listed,
-        "row_commands": run.state in OPEN_STATES and may(request.user, Action.CONTROL),
+        "row_commands": _row_commands(request, run, sum(groups.values())),
         "row_ids": ",".join(str(row["excursion"].pk) for row in listed),
         "all_documents": sum(groups.values()),
     }
+
+
+def _row_commands(request: HttpRequest, run: Run, documents: int) -> bool:
+    """Of a run that goes on, pause and resume; of one that ended with several documents, leave out."""
+    if run.state in OPEN_STATES:
+        return may(request.user, Action.CONTROL)
+    return documents > 1 and may(request.user, Action.PROPAGATE)
 
 
 _GROUPS = (("now", "Running"), ("waiting", "Waiting"), ("finished", "Finished"))

@@ -11,7 +11,6 @@ from clearinghouse.access.policies import Action, documents_for
 from clearinghouse.access.templatetags.pieces import age, plural, spark
 from crawlpoints.queries import counts_by_document
 
-from ...models import State
 from ...queries.latest import LastCrawl, last_crawls, trends
 from ...queries.standing import place_of
 from .frame import Asked, Bar, Cell, Chart, Column, Field, Report, ordered
@@ -120,7 +119,7 @@ def _line(row: dict[str, Any], trend: list[int]) -> list[Cell]:
 
 
 def _since(last: LastCrawl) -> str:
-    return f"run {last.since_run}: {State(last.since).label.lower()}" if last.since else ""
+    return f"run {last.since_run}: {last.since.replace('_', ' ')}" if last.since else ""
 
 
 def _sentence(counts: Counter[str], whole: int) -> str:
