@@ -20,7 +20,7 @@ from crawler.errors import CrawlerError, Fenced, WrongMoment
 from crawler.models import Propagation, PropagationStep
 from crawler.together import record, together
 
-from . import claim, load, plan, scope, switch, work
+from . import claim, forecast, load, plan, scope, switch, work
 from .claim import Beat
 from .collect import Collector
 from .failures import NotFollowed
@@ -56,7 +56,7 @@ def preview(
     found = Preview(scope.pin(include_stopped=include_stopped, runs=runs), Collector())
     for target in _ordered(targets):
         try:
-            found.targets[target], found.documents[target] = work.measured(target, found.scope, found.collector)
+            found.targets[target], found.documents[target] = forecast.measured(target, found.scope, found.collector)
         except DatabaseError:
             found.down.append(target)
     return found

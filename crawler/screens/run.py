@@ -14,6 +14,7 @@ from clearinghouse.access.policies import Action, may
 
 from ..control import PAUSE
 from ..models import OPEN_STATES, Excursion, Run, State
+from ..queries.advised import Advised, advised
 from ..queries.aftermath import aftermath_of
 from ..queries.counts import Docs, Totals, tallies, totals
 from ..queries.findings import counts_of
@@ -31,7 +32,7 @@ from ..queries.runs import (
 from ..queries.standing import standing_of
 from ..quiet import held_by, silence
 from . import leave_out
-from .advice import first_findings, recommendation_of
+from .advice import ask_for, first_findings, loss_of, recommendation_of
 from .live import mark_of
 from .possible import SPEEDS, controls_of
 from .scope import may_control, page_size, run_or_404
@@ -57,14 +58,13 @@ class Tab:
 def frame(request: HttpRequest, run: Run, docs: Docs, sums: Totals, tab: str) -> dict[str, Any]:
     """What the head and the tabs of a run need."""
     controls = run.state in OPEN_STATES and may_control(request, run)
-    recommendation = recommendation_of(run, docs, sums.documents)
+    advice = _advice(run, docs)
     return {
         "run": run,
         "sums": sums,
         "tab": tab,
         "tab_label": _LABELS[tab],
-        "tabs": _tabs(run, docs, sums, tab, looking=recommendation is None),
-        "looking": recommendation is None,
+        "tabs": _tabs(run, docs, sums, tab, looking=advice["looking"]),
         "now": timezone.now(),
         "open": run.state in OPEN_STATES,
         "controls": controls_of(run) if controls else [],
@@ -74,8 +74,19 @@ def frame(request: HttpRequest, run: Run, docs: Docs, sums: Totals, tab: str) ->
         "speed": SPEEDS.get(run.speed, run.speed),
         "speeds": SPEEDS,
         "points": _count_points(run, docs, sums),
-        "recommendation": recommendation,
-    } | leave_out.of_run(request.user, run, docs)
+    } | advice | leave_out.of_run(request.user, run, docs)
+
+
+def _advice(run: Run, docs: Docs) -> dict[str, Any]:
+    found = Advised() if run.state in OPEN_STATES else advised(run, docs)
+    ask_for(found)
+    return {
+        "advised": found.counts,
+        "recommendation": recommendation_of(run, found),
+        "looking": run.state in OPEN_STATES or found.looking > 0,
+        "loss": loss_of(found),
+        "unforeseen": len(found.outlook.unknown),
+    }
 
 
 def _tabs(run: Run, docs: Docs, sums: Totals, current: str, *, looking: bool) -> list[Tab]:
