@@ -23,6 +23,7 @@ from .models import Excursion, Instance, LedgerEntry, PageHead, State
 from .policy.judge import Rules
 from .policy.sightings import ALL, Addresses, Backlinks
 from .queries.changes import changing, excursion_before
+from .queries.latest import COMPLETE, shown_before
 from .queries.links import packed_pages, versions_of
 from .values import CRAWLED, UNCHANGED, Snapshot
 
@@ -50,12 +51,13 @@ class Derivation:
             self._write([], ALL)  # nothing is left to do but to see that nobody else took over
             return
         yield from self._backlinks()
-        before = excursion_before(self.excursion)
-        if before is not None:
+        if shown_before(self.excursion):
             yield from self._mark_heads()
+        before = excursion_before(self.excursion)
         tallies = Excursion.objects.values_list("tallies", flat=True).get(pk=self.excursion.pk)
         changes = yield from changing(self.excursion, before, self.end, self._beat)
-        self._write([], ALL, tallies=tallies | {"change": changes.counts()})
+        since = {} if before is None else {"since": before.run_id}
+        self._write([], ALL, tallies=tallies | {"change": changes.counts()} | since)
 
     def _backlinks(self) -> Iterator[None]:
         addresses = Addresses()
@@ -75,7 +77,9 @@ class Derivation:
             yield
 
     def _mark_heads(self) -> Iterator[None]:
-        """updated_fl, the seed's mark: found again by the newest crawl, or not."""
+        """updated_fl, the seed's mark: found again by the newest crawl, or not; one that did not come to its end, or
+        that was sent to a part of its document, takes it off nothing."""
+        whole = self.end in COMPLETE and not self.excursion.part
         named = LedgerEntry.objects.filter(
             excursion=self.excursion, url_key=OuterRef("url_key"), outcome__in=(CRAWLED, UNCHANGED)
         )
@@ -83,7 +87,7 @@ class Derivation:
         while more:
             heads = PageHead.objects.filter(doc_id=self.excursion.doc_id, id__gt=last).order_by("id")
             rows = list(heads.annotate(found=Exists(named)).values_list("id", "found", "updated")[:_WRITTEN])
-            wrong = [(int(found), pk) for pk, found, updated in rows if bool(updated) != found]
+            wrong = [(int(found), pk) for pk, found, old in rows if bool(old) != found and (found or whole)]
             if wrong:
                 with transaction.atomic(using=WEBCRAWL):
                     fence(self.instance)

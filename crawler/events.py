@@ -21,6 +21,7 @@ from .instances import INTERRUPTED
 from .message_queue import CLAIMABLE
 from .models import OPEN_STATES, CrawlRequest, Event, Excursion, Finding, Instance, Propagation, Run, Schedule, State
 from .queries.findings import needing, undiagnosed_of
+from .queries.latest import COMPLETE
 
 SILENT = timedelta(minutes=3)
 DISK_PERCENT = 85
@@ -144,7 +145,7 @@ def _first(row: Finding) -> int:
     if row.rule == "page_limit":
         return 0
     with_it = Finding.objects.filter(doc_id=row.doc_id, rule=row.rule, subject=row.subject).values("excursion_id")
-    earlier = Excursion.objects.filter(doc_id=row.doc_id, id__lt=row.excursion_id, diagnosis__isnull=False)
+    earlier = Excursion.objects.filter(doc_id=row.doc_id, id__lt=row.excursion_id, state__in=COMPLETE)
     return earlier.exclude(pk__in=with_it).order_by("-id").values_list("id", flat=True).first() or 0
 
 

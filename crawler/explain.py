@@ -14,7 +14,7 @@ from clearinghouse.digests import digest_of
 
 from . import extract, host_rows
 from .depths import depths_of
-from .models import Excursion, LedgerEntry, PageVersion
+from .models import Excursion, LedgerEntry, PageVersion, State
 from .policy.judge import CHECK_ORDER, Judged, Rules, TraceLine, too_deep
 from .rules_in_time import Deadline, RulesInTime
 from .values import REASONS, PointSettings, Snapshot
@@ -125,10 +125,12 @@ def _order(refusal: Refusal | None) -> int:
 
 def _source(snapshot: Snapshot, rules: Rules, found_on: str) -> tuple[Excursion, LedgerEntry] | None:
     """The page named, as the latest crawl of the document met it."""
-    last = Excursion.objects.filter(doc_id=snapshot.doc_id).order_by("-id").first() if found_on else None
+    if not found_on:
+        return None
     key = digest_of(rules.verdicts(found_on).url)
-    row = LedgerEntry.objects.filter(excursion=last, url_key=key).first() if last else None
-    return (last, row) if last and row else None
+    rows = LedgerEntry.objects.filter(doc_id=snapshot.doc_id, url_key=key).exclude(excursion__state=State.CANCELLED)
+    row = rows.select_related("excursion").order_by("-id").first()
+    return (row.excursion, row) if row else None
 
 
 def _marks(source: LedgerEntry, rules: Rules, url: str) -> tuple[bool, bool]:

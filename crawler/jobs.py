@@ -19,6 +19,9 @@ from .errors import CrawlerError
 from .initializer import initialize as open_queues
 from .instance import Crawl
 from .models import OPEN_STATES, Run
+from .queries.findings import undiagnosed
+
+FORECAST_SECONDS = 60.0
 
 
 def initialize(run_id: int) -> None:
@@ -74,6 +77,18 @@ def diagnose() -> None:
 
     with acting_as("crawler"):
         diagnose_due()
+    if not undiagnosed(1):
+        queues.ring(queues.PROPAGATE, "crawler.jobs.forecast")
+
+
+def forecast() -> None:
+    """What the next propagation would do, for whoever asks; goes on in another job when it takes long."""
+    from .propagation.forecast import work_out
+
+    surroundings.step_back()
+    with acting_as("propagation"):
+        if not work_out(FORECAST_SECONDS):
+            queues.ring(queues.PROPAGATE, "crawler.jobs.forecast")
 
 
 def tell() -> None:

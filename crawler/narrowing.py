@@ -10,8 +10,8 @@ from dataclasses import dataclass, fields, replace
 from django.db.models import Max
 
 from .models import Excursion, LedgerEntry, State
-from .queries.changes import KEPT
 from .queries.failures import Group, pattern_of
+from .queries.latest import COMPLETE
 from .sql import chunks
 from .values import FAILED, PointSettings, Snapshot
 
@@ -72,8 +72,13 @@ def _part(snapshot: Snapshot, points: tuple[PointSettings, ...], part: str) -> C
 
 
 def _failed(snapshots: dict[int, Snapshot], errors: str) -> Iterator[tuple[int, Chosen]]:
-    """The failed pages of the last crawl, without what they lead to; a document whose crawl itself failed, whole."""
-    for row in _last(snapshots, state__in=(*KEPT, State.FAILED)):
+    """The failed pages of the last crawl, without what they lead to; a document whose crawl itself failed, whole.
+
+    What was stopped says nothing of the pages it did not come to: the crawl before it does, where there is one.
+    """
+    last = {row.doc_id: row for row in _last(snapshots, state=State.STOPPED)}
+    last |= {row.doc_id: row for row in _last(snapshots, state__in=(*COMPLETE, State.FAILED))}
+    for row in sorted(last.values(), key=lambda row: row.pk):
         snapshot = snapshots[row.doc_id]
         pages = len(_failed_urls(row.pk, errors)) if errors and row.failed else row.failed
         if row.state == State.FAILED and not errors:
@@ -86,7 +91,7 @@ def _failed(snapshots: dict[int, Snapshot], errors: str) -> Iterator[tuple[int, 
 def _last(doc_ids: Collection[int], **wanted: object) -> Iterator[Excursion]:
     """The newest excursion like this of each document; previews are none."""
     for part in chunks(sorted(doc_ids)):
-        rows = Excursion.objects.filter(doc_id__in=part, **wanted).exclude(run__origin="preview")
+        rows = Excursion.objects.filter(doc_id__in=part, left_out_at=None, **wanted).exclude(run__origin="preview")
         newest = rows.order_by().values("doc_id").annotate(last=Max("id")).values_list("last", flat=True)
         yield from Excursion.objects.filter(pk__in=list(newest)).only("id", "doc_id", "state", "failed").order_by("id")
 
@@ -106,10 +111,11 @@ def _settings(point: PointSettings) -> tuple[object, ...]:
 
 def _crawled_points(doc_ids: Collection[int]) -> dict[int, set[tuple[object, ...]]]:
     """Of each document, the crawl points of its last whole crawl, and of the parts crawled since."""
-    whole = {row.doc_id: row.pk for row in _last(doc_ids, state__in=KEPT, part=WHOLE)}
+    whole = {row.doc_id: row.pk for row in _last(doc_ids, state__in=COMPLETE, part=WHOLE)}
     found: dict[int, set[tuple[object, ...]]] = {}
     for part in chunks(sorted(doc_ids)):
-        rows = Excursion.objects.filter(doc_id__in=part, state__in=KEPT).exclude(run__origin="preview")
+        rows = Excursion.objects.filter(doc_id__in=part, state__in=COMPLETE, left_out_at=None)
+        rows = rows.exclude(run__origin="preview")
         listed = rows.exclude(part=ONLY_FAILED).order_by("id").values_list("id", "doc_id")
         wanted = [pk for pk, doc_id in listed if pk >= whole.get(doc_id, 0)]
         for some in chunks(wanted):

@@ -16,7 +16,7 @@ from . import sql
 from .models import ActiveQueue, Event, Excursion, LedgerEntry, Message, PageVersion, State
 from .policy.change import Changes
 from .policy.sightings import ALL, count_backlinks, link_keys
-from .queries.changes import KEPT
+from .queries.latest import KEPT
 from .served import ServedQueue
 
 AT_ONCE = 64  # documents in one transaction,

@@ -26,7 +26,7 @@ from .index import counts
 from .instances import Watch, end, gone
 from .models import OPEN_STATES, Instance, Run, State
 from .preview import rows as previews
-from .propagation import services, watchdog
+from .propagation import rollback, services, watchdog
 
 SECONDS = 5.0
 MOST_TICKETS = 8
@@ -55,6 +55,7 @@ class Tick:
             ("start what is due", _due),
             ("keep quiet hours", lambda: [partial(quiet.enforce, clock.moment())]),
             ("look after runs", _runs),
+            ("finish rolling back", lambda: [rollback.finish]),
             ("ring for propagations", lambda: [_ring_for_propagations]),
             ("write notices", lambda: [partial(notices.write_due, clock.moment())]),
             ("ring for previews", lambda: [partial(previews.ring_lost, clock.moment())]),

@@ -8,7 +8,7 @@ from .ledger import LedgerEntry
 from .notices import Delivery, Mark, Notice, Webhook, WebhookCall, Wish
 from .pages import PageBody, PageHead, PageVersion
 from .previews import Preview
-from .propagations import Propagation, PropagationStep
+from .propagations import Forecast, Propagation, PropagationStep
 from .queues import ActiveQueue, CrawledPage, Instance, Message, MessageState
 from .requests import CrawlRequest, TaskClaim
 from .runs import ENDED_WORDS, OPEN_STATES, STATE_ORDER, Event, Excursion, Run, State
@@ -33,6 +33,7 @@ __all__ = [
     "Fault",
     "Finding",
     "FolderFigure",
+    "Forecast",
     "Hold",
     "Host",
     "HostFigure",

@@ -2,6 +2,8 @@
 
 from django.db import models
 
+from clearinghouse.columns import DigestField
+
 
 class Propagation(models.Model):
     """Its id is the generation number: never reused."""
@@ -25,6 +27,24 @@ class Propagation(models.Model):
     @property
     def generation(self) -> int:
         return self.pk
+
+
+class Forecast(models.Model):
+    """What the next propagation would do to one document on one target, worked out once. `key` says under which
+    circumstances: what the document is made of, and what the target shows. Under others it says nothing."""
+
+    doc_id = models.BigIntegerField()
+    target = models.CharField(max_length=12)
+    key = DigestField()
+    live = models.IntegerField()
+    after = models.IntegerField()
+    added = models.IntegerField()
+    changed = models.IntegerField()
+    removed = models.IntegerField()
+
+    class Meta:
+        db_table = "propagation_forecast"
+        constraints = [models.UniqueConstraint(fields=["doc_id", "target"], name="propagation_forecast_unique")]
 
 
 class PropagationStep(models.Model):

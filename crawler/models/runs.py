@@ -86,6 +86,10 @@ class Excursion(models.Model):
     bytes = models.BigIntegerField(default=0)
     tallies = models.JSONField(default=dict)  # {"reason": {...}, "depth": {...}, "status": {...}, "point": {...}}
     derived_to = models.BigIntegerField(default=0)  # how far links were counted, for a resumed ending
+    # Somebody decided that its results count nowhere: not published, and no yardstick for other crawls.
+    left_out_reason = models.CharField(max_length=500, default="", db_default="", blank=True)
+    left_out_by = models.CharField(max_length=150, default="", db_default="", blank=True)
+    left_out_at = models.DateTimeField(null=True)
     error = models.TextField(default="", blank=True)  # traceback of a fault of ours
     crashes = models.SmallIntegerField(default=0)  # faults of ours that came while it was served
     started_at = models.DateTimeField(null=True)
@@ -113,6 +117,8 @@ class Excursion(models.Model):
     @property
     def word(self) -> str:
         """The state in words, where the label does not say all."""
+        if self.left_out_at:
+            return f"Left out ({State(self.state).label.lower()})"
         if self.state == State.RUNNING and self.control == "pause":
             return "Pausing"
         if self.state == State.PAUSED and self.control == "pause":

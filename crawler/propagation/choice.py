@@ -52,7 +52,7 @@ _Row = tuple[int, str, int]  # excursion, state, pages
 
 def _grouped() -> dict[int, list[_Row]]:
     known = taken()
-    rows = Excursion.objects.filter(state__in=COUNT_WHEN_ASKED).exclude(run__origin="preview")
+    rows = Excursion.objects.filter(state__in=COUNT_WHEN_ASKED, left_out_at=None).exclude(run__origin="preview")
     found: dict[int, list[_Row]] = {}
     for run_id, number, state, crawled, unchanged in rows.values_list("run_id", "id", "state", "crawled", "unchanged"):
         if number not in known:

@@ -38,6 +38,22 @@ class Held(NamedTuple):
     digest: bytes
 
 
+class Outcome(NamedTuple):
+    """What becomes of a document on a target, in numbers of pages."""
+
+    doc_id: int
+    live: int
+    after: int
+    added: int
+    changed: int
+    removed: int
+
+    @property
+    def asks(self) -> bool:
+        """The loss guard: more than a fifth of a document's live pages would go."""
+        return self.removed > LOSS_GUARD * self.live
+
+
 @dataclass(slots=True)
 class Change:
     """What one document of one target needs to become the desired generation."""
@@ -53,6 +69,10 @@ class Change:
 
     def __bool__(self) -> bool:
         return bool(self.opened or self.closed)
+
+    @property
+    def outcome(self) -> Outcome:
+        return Outcome(self.doc_id, self.live, self.after, self.added, self.changed, self.removed)
 
 
 def steps(targets: Iterable[str]) -> list[StepName]:
@@ -92,8 +112,3 @@ def change(doc_id: int, desired: Mapping[bytes, Wanted], held: Iterable[Held]) -
     result.opened += new
     result.live = len(shown)
     return result
-
-
-def loses_too_much(found: Change) -> bool:
-    """The loss guard: more than a fifth of a document's live pages would go."""
-    return found.removed > LOSS_GUARD * found.live

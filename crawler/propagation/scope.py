@@ -4,9 +4,11 @@ Taken once and kept in the step `plan`: all targets get the same generation alth
 Does not: read pages. Called by: services, collect.
 """
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
+
+from django.db.models import QuerySet
 
 from clearinghouse.library.models import Document
 from crawler.models import Excursion, PropagationStep, State
@@ -16,6 +18,7 @@ from . import plan
 
 COUNT = (State.FINISHED, State.FINISHED_AT_LIMIT)
 COUNT_WHEN_ASKED = (*COUNT, State.STOPPED)
+_FEW = 500  # documents that are asked for by their numbers
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +40,7 @@ class DocumentScope:
     excursions: tuple[tuple[int, str], ...]  # id and state, newest first
     roots: tuple[PointRoot, ...]
     excludes: tuple[str, ...]
+    deleted: bool = False  # not in the library any more: nothing of it should be shown; never pinned
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,37 +67,55 @@ def _document(row: dict[str, Any]) -> DocumentScope:
     )
 
 
-def pin(*, include_stopped: bool = False, runs: Iterable[int] | None = None) -> Scope:
-    """Everything a generation depends on, as of now.
+def pin(
+    *, include_stopped: bool = False, runs: Iterable[int] | None = None, doc_ids: Collection[int] | None = None
+) -> Scope:
+    """Everything a generation depends on, as of now; of all documents, or of these.
 
     What the last propagation took stays taken; of the runs since, those that count, or those that were chosen.
     """
-    excursions = _excursions(include_stopped, None if runs is None else set(runs))
-    roots = _roots()
-    excludes = _excludes()
-    documents = Document.objects.select_related("sheet__project").order_by("id")
+    some = None if doc_ids is None or len(doc_ids) > _FEW else doc_ids
+    excursions = _excursions(include_stopped, None if runs is None else set(runs), some)
+    roots = _roots(some)
+    excludes = _excludes(some)
+    columns = ("pk", "sheet__title", "sheet__public", "sheet__project__name")  # rows of models take four times as long
+    documents = _of(Document.objects.order_by("id"), some, "pk").values_list(*columns)
     return Scope(
         tuple(
             DocumentScope(
-                doc_id=document.pk,
-                title=document.title,
-                project=_project(document),
-                public=_public(document),
-                excursions=tuple(excursions.get(document.pk, ())),
-                roots=tuple(sorted(roots.get(document.pk, ()), key=lambda root: (root.root, root.merge_schemes))),
-                excludes=tuple(sorted(excludes.get(document.pk, ()))),
+                doc_id=doc_id,
+                title=f"Document {doc_id}" if title is None else title,
+                project=project or "",
+                public=public is None or bool(public),  # public, unless its cover sheet says otherwise
+                excursions=tuple(excursions.get(doc_id, ())),
+                roots=tuple(sorted(roots.get(doc_id, ()), key=lambda root: (root.root, root.merge_schemes))),
+                excludes=tuple(sorted(excludes.get(doc_id, ()))),
             )
-            for document in documents
+            for doc_id, title, public, project in documents
+            if doc_ids is None or doc_id in doc_ids
         )
     )
 
 
+def _of(rows: QuerySet[Any], doc_ids: Collection[int] | None, name: str) -> QuerySet[Any]:
+    return rows if doc_ids is None else rows.filter(**{f"{name}__in": list(doc_ids)})
+
+
 def taken() -> set[int]:
     """The excursions the last propagation that was completed was made of."""
+    global _last_taken
     steps = PropagationStep.objects.filter(name=plan.PLAN, propagation__state="done").order_by("-propagation_id")
-    counts = steps.values_list("counts", flat=True).first() or {}
-    documents = counts.get("scope", {}).get("documents", ())
-    return {number for document in documents for number, _ in document["excursions"]}
+    last = steps.values_list("pk", "propagation_id", "finished_at").first()
+    if last is None:
+        return set()
+    if _last_taken[0] != last:  # of ten thousand documents that is much to read, and it changes no more
+        pinned = steps.values_list("counts__scope", flat=True).filter(pk=last[0]).first() or {}
+        documents = pinned.get("documents", ())
+        _last_taken = last, frozenset(number for document in documents for number, _ in document["excursions"])
+    return set(_last_taken[1])
+
+
+_last_taken: tuple[Any, frozenset[int]] = (None, frozenset())
 
 
 def counting(*, include_stopped: bool) -> dict[int, list[tuple[int, str]]]:
@@ -101,14 +123,17 @@ def counting(*, include_stopped: bool) -> dict[int, list[tuple[int, str]]]:
     return _excursions(include_stopped, None)
 
 
-def _excursions(include_stopped: bool, runs: set[int] | None) -> dict[int, list[tuple[int, str]]]:
-    """The excursions whose results count, newest first; a preview's never do.
+def _excursions(
+    include_stopped: bool, runs: set[int] | None, doc_ids: Collection[int] | None = None
+) -> dict[int, list[tuple[int, str]]]:
+    """The excursions whose results count, newest first; a preview's never do, nor those that somebody left out.
 
     One that was sent to a part of its document counts like a stopped one: nothing is missing because of it.
     """
     kept = taken()
     states = COUNT_WHEN_ASKED if include_stopped else COUNT
-    rows = Excursion.objects.filter(state__in=COUNT_WHEN_ASKED).exclude(run__origin="preview")
+    rows = Excursion.objects.filter(state__in=COUNT_WHEN_ASKED, left_out_at=None).exclude(run__origin="preview")
+    rows = _of(rows, doc_ids, "doc_id")
     found: dict[int, list[tuple[int, str]]] = {}
     for doc_id, number, state, part, run_id in rows.order_by("-run_id", "-id").values_list(
         "doc_id", "id", "state", "part", "run_id"
@@ -118,30 +143,18 @@ def _excursions(include_stopped: bool, runs: set[int] | None) -> dict[int, list[
     return found
 
 
-def _roots() -> dict[int, list[PointRoot]]:
+def _roots(doc_ids: Collection[int] | None) -> dict[int, list[PointRoot]]:
     """Inactive crawl points count: switching one off stops crawling, not showing."""
-    links = CrawlPointLink.objects.select_related("crawl_point").exclude(crawl_point__deleted=1)
+    links = CrawlPointLink.objects.exclude(crawl_point__deleted=1).exclude(crawl_point=None).exclude(document=None)
+    columns = ("document_id", "crawl_point__root", "crawl_point__merge_schemes")
     found: dict[int, list[PointRoot]] = {}
-    for link in links:
-        if link.crawl_point is not None and link.document_id is not None:
-            root = PointRoot(link.crawl_point.root, bool(link.crawl_point.merge_schemes))
-            found.setdefault(link.document_id, []).append(root)
+    for doc_id, root, merged in _of(links, doc_ids, "document_id").values_list(*columns):
+        found.setdefault(doc_id, []).append(PointRoot(root, bool(merged)))
     return found
 
 
-def _excludes() -> dict[int, list[str]]:
+def _excludes(doc_ids: Collection[int] | None) -> dict[int, list[str]]:
     found: dict[int, list[str]] = {}
-    for doc_id, pattern in ExcludeUrl.objects.values_list("document_id", "pattern"):
+    for doc_id, pattern in _of(ExcludeUrl.objects.all(), doc_ids, "document_id").values_list("document_id", "pattern"):
         found.setdefault(doc_id, []).append(pattern)
     return found
-
-
-def _project(document: Document) -> str:
-    sheet = getattr(document, "sheet", None)
-    return sheet.project.name if sheet is not None and sheet.project is not None else ""
-
-
-def _public(document: Document) -> bool:
-    """Public unless its cover sheet says otherwise (a document without one is public)."""
-    sheet = getattr(document, "sheet", None)
-    return sheet is None or bool(sheet.public)

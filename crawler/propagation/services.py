@@ -1,4 +1,4 @@
-"""Owns: a propagation from asked to done: one at a time, step by step, continuing where it was; rollback.
+"""Owns: a propagation from asked to done: one at a time, step by step, continuing where it was.
 
 Does not: know what a step does (work). Called by: crawler.jobs.propagate, the commands, the screens, the tick.
 """
@@ -20,15 +20,13 @@ from crawler.errors import CrawlerError, Fenced, WrongMoment
 from crawler.models import Propagation, PropagationStep
 from crawler.together import record, together
 
-from . import claim, history, load, plan, scope, switch, work
+from . import claim, forecast, load, plan, scope, switch, work
 from .claim import Beat
 from .collect import Collector
 from .failures import NotFollowed
 from .scope import Scope
+from .states import AT_WORK, DONE, FAILED, OPEN_STATES, PAUSED, SKIPPED, WAITING, WORKING, unfinished
 
-WAITING, WORKING, PAUSED, DONE, FAILED, SKIPPED = "waiting", "working", "paused", "done", "failed", "skipped"
-AT_WORK = (WAITING, WORKING)
-OPEN_STATES = (*AT_WORK, PAUSED)
 _FIRST_RETRY, _LONGEST_RETRY = timedelta(minutes=1), timedelta(hours=1)
 
 
@@ -58,7 +56,7 @@ def preview(
     found = Preview(scope.pin(include_stopped=include_stopped, runs=runs), Collector())
     for target in _ordered(targets):
         try:
-            found.targets[target], found.documents[target] = work.measured(target, found.scope, found.collector)
+            found.targets[target], found.documents[target] = forecast.measured(target, found.scope, found.collector)
         except DatabaseError:
             found.down.append(target)
     return found
@@ -127,10 +125,6 @@ def _newest(target: str) -> int:
 def _ordered(targets: Iterable[str] | None) -> list[str]:
     chosen = set(TARGETS if targets is None else targets)
     return [target for target in plan.ORDER if target in chosen]
-
-
-def unfinished() -> Propagation | None:
-    return Propagation.objects.filter(state__in=OPEN_STATES).order_by("id").first()
 
 
 def carry_out(propagation_id: int, *, collector: Collector | None = None) -> Propagation:
@@ -309,35 +303,6 @@ def due() -> list[int]:
     return [newest.pk] if not waits and _again(newest) else []
 
 
-@together()
-def rollback(target: str | None = None, *, by: str) -> dict[str, int]:
-    """Back to the generation before the live one, on one target or on all that have one: target -> generation."""
-    with claim.lock():
-        other = unfinished()
-        if other is not None and claim.held_by_another():
-            raise WrongMoment(f"Propagation {other.pk} is {other.state}; roll back when it is done.")
-        goals = {name: history.rollback_target(name) for name in _ordered([target] if target else None)}
-        goals = {name: generation for name, generation in goals.items() if generation}
-        if not goals:
-            where = target or "any target"
-            raise WrongMoment(f"There is no older generation on {where} to go back to.")
-        if other is not None:
-            _give_up(other, by)
-        before = {name: load.live(TARGETS[name]) for name in goals}
-        sentence = ", ".join(f"{name} shows generation {goal}" for name, goal in goals.items())
-        # First: had it failed after the targets changed, whoever tries again would go back one generation more.
-        _record("rollback", switch.switch(), f"Rolled back: {sentence}", by, before=before, after=goals)
-        for name, generation in goals.items():
-            switch.show(TARGETS[name], generation)
-    return goals
-
-
-def _give_up(row: Propagation, by: str) -> None:
-    """A killed propagation must not publish again what a person has just taken back."""
-    sentence = f"Given up: {by} rolled back."
-    Propagation.objects.filter(pk=row.pk).update(state=FAILED, error=sentence, finished_at=timezone.now())
-
-
 def result(row: Propagation) -> dict[str, Any]:
     """The JSON of the command: what each target got."""
     targets = []
@@ -365,6 +330,6 @@ def _counts(counts: dict[str, Any]) -> dict[str, int]:
 
 
 __all__ = [
-    "Beat", "Preview", "ask", "carry_out", "due", "pause", "preview", "result", "resume", "retry", "rollback",
-    "unfinished",
+    "AT_WORK", "DONE", "FAILED", "OPEN_STATES", "PAUSED", "SKIPPED", "WAITING", "WORKING", "Beat", "Preview", "ask",
+    "carry_out", "due", "pause", "preview", "result", "resume", "retry", "unfinished",
 ]  # fmt: skip

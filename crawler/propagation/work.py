@@ -3,7 +3,7 @@
 Called by: services.carry_out. A step may be carried out again after a kill: every one ends in the same rows.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,13 +15,14 @@ from crawler.errors import NeedsDecision
 from crawler.index import counts as word_counts
 from crawler.models import Propagation, PropagationStep
 
-from . import choice, durability, load, plan, switch, verify
+from . import choice, durability, forecast, load, plan, rollback, switch, verify
 from .claim import Beat
 from .collect import Collector
+from .differences import differences
 from .failures import Differs, NotFollowed, NotSafe
 from .history import oldest_kept
 from .pages import Pages
-from .scope import DocumentScope, Scope
+from .scope import Scope
 
 _BIGGEST = 50  # documents listed in the plan's counts
 _NOTED = 500  # runs, the newest
@@ -41,47 +42,6 @@ class Work:
         return self.propagation.generation
 
 
-@dataclass(frozen=True, slots=True)
-class Difference:
-    """What one document would change on one target."""
-
-    scope: DocumentScope
-    change: plan.Change
-    pages: Pages
-    untouched: bool = False  # never crawled by us: it stays as it is
-
-
-def differences(
-    target: str, scope: Scope, collector: Collector, beat: Callable[[], None] = lambda: None
-) -> Iterator[Difference]:
-    """What this target lacks, document by document, compared with what it shows now."""
-    alias = TARGETS[target]
-    shown = load.live(alias)
-    there = load.documents(alias, shown)
-    known: set[int] = set()
-    for document in scope.documents:
-        known.add(document.doc_id)
-        if document.doc_id not in there and not document.excursions:
-            continue
-        yield _difference(target, document, shown, collector)
-        beat()
-    for doc_id in sorted(there - known):
-        deleted = DocumentScope(doc_id, f"Document {doc_id}", "", True, (), (), ())
-        yield Difference(deleted, plan.change(doc_id, {}, load.held(alias, doc_id, shown)), Pages())
-
-
-def _difference(target: str, document: DocumentScope, shown: int, collector: Collector) -> Difference:
-    rows = load.held(TARGETS[target], document.doc_id, shown)
-    if not document.public and target != plan.DEVELOPMENT:
-        return Difference(document, plan.change(document.doc_id, {}, rows), Pages())
-    if not document.excursions:
-        rows = list(rows)
-        same = {row.url_key: plan.Wanted(row.published_id, row.digest) for row in rows}
-        return Difference(document, plan.change(document.doc_id, same, rows), Pages(), untouched=True)
-    change = plan.change(document.doc_id, collector.wanted(document), rows)
-    return Difference(document, change, collector.pages(document))
-
-
 def make_plan(work: Work, step: PropagationStep) -> None:
     """Pins the scope, measures what each target lacks, and asks before a document loses too much."""
     accepted = set(work.propagation.accepted_losses)
@@ -90,7 +50,7 @@ def make_plan(work: Work, step: PropagationStep) -> None:
     listed: dict[str, list[dict[str, Any]]] = {}
     for target in work.propagation.targets:
         try:
-            total, rows = _measured(work, target)
+            total, rows = forecast.measured(target, work.scope, work.collector, work.beat, write=True)
         except DatabaseError:
             totals[target] = None  # it is down; the steps before it go on
             continue
@@ -112,49 +72,10 @@ def loss_sentence(losses: list[dict[str, Any]]) -> str:
     return f"{worst['title']} would lose {lost}{more}. To go on, accept it: {accept}"
 
 
-def _measured(work: Work, target: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    return measured(target, work.scope, work.collector, work.beat)
-
-
-def measured(
-    target: str, scope: Scope, collector: Collector, beat: Callable[[], None] = lambda: None
-) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """Totals of a target, and a row per document that changes, the largest change first."""
-    total: dict[str, Any] = {"live": 0, "pages": 0, "added": 0, "changed": 0, "removed": 0, "documents": 0}
-    not_public: dict[str, int] = {}
-    rows: list[dict[str, Any]] = []
-    names: dict[int, tuple[str, str]] = {}
-    for difference in differences(target, scope, collector, beat):
-        change = difference.change
-        total["live"] += change.live
-        total["pages"] += change.after
-        total["documents"] += bool(change.after)
-        if change.after and not difference.scope.public:  # content development only
-            not_public[difference.scope.title] = not_public.get(difference.scope.title, 0) + change.after
-        if change.after:
-            names[change.doc_id] = (difference.scope.title, difference.scope.project)
-        for name in ("added", "changed", "removed"):
-            total[name] += getattr(change, name)
-        if change:
-            rows.append(_row(difference))
-    total["renamed"] = load.renamed(TARGETS[target], names)
-    total["not_public"] = {"pages": sum(not_public.values()), "titles": list(not_public)[:_BIGGEST]}
-    rows.sort(key=lambda row: -(row["added"] + row["changed"] + row["removed"]))
-    return total, rows
-
-
-def _row(difference: Difference) -> dict[str, Any]:
-    change = difference.change
-    return {
-        "doc_id": change.doc_id, "title": difference.scope.title, "live": change.live, "after": change.after,
-        "added": change.added, "changed": change.changed, "removed": change.removed,
-        "asks": plan.loses_too_much(change),
-    }  # fmt: skip
-
-
 def load_target(work: Work, step: PropagationStep) -> None:
     """The new generation beside the live one."""
     alias, generation = TARGETS[step.target], work.generation
+    rollback.finish([step.target])  # what was taken back must not be what is loaded beside
     _safe(step.target, alias, generation)
     step.counts = {"from": load.live(alias), "added": 0, "changed": 0, "removed": 0, "pages": 0, "done": 0}
     planned = _plan_of(work.propagation).counts.get("targets", {}).get(step.target)
@@ -224,7 +145,9 @@ def verify_target(work: Work, step: PropagationStep) -> None:
 
 def switch_target(work: Work, step: PropagationStep) -> None:
     work.beat.now()  # the fence, just before readers see it
+    before = forecast.keys(step.target, work.scope)
     switch.show(TARGETS[step.target], work.generation)
+    forecast.published(step.target, work.scope, before)
     step.counts = {"generation": work.generation}
 
 

@@ -34,6 +34,7 @@ class _Row(NamedTuple):
     state: str
     unfinished: bool
     finished_at: datetime | None
+    left_out_at: datetime | None
     run__origin: str
 
 
@@ -71,7 +72,7 @@ def _oldest_in_a_row(rows: Sequence[_Row], before: datetime, taken: set[int], ne
     found: list[_Row] = []
     for row in rows[: max(0, len(rows) - newest)]:
         ended = not row.unfinished and row.finished_at is not None and row.finished_at < before
-        counts = row.state in scope.COUNT_WHEN_ASKED and row.run__origin != _PREVIEW
+        counts = row.state in scope.COUNT_WHEN_ASKED and row.run__origin != _PREVIEW and row.left_out_at is None
         if not ended or (counts and row.id not in taken):
             break
         found.append(row)

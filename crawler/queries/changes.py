@@ -13,16 +13,15 @@ from ..policy.sightings import link_keys
 from ..propagation.missing import Trip, shown
 from ..sql import chunks
 from ..values import CRAWLED, FAILED, REDIRECTED, UNCHANGED, Snapshot
+from .latest import complete_before
 
 Beat = Callable[[], None]
 _AT_ONCE = 5_000
-KEPT = (State.FINISHED, State.FINISHED_AT_LIMIT, State.STOPPED)  # ends that keep what was stored
 
 
 def excursion_before(excursion: Excursion) -> Excursion | None:
-    """The newest earlier excursion of the whole document whose results were kept."""
-    earlier = Excursion.objects.filter(doc_id=excursion.doc_id, id__lt=excursion.pk, state__in=KEPT, part="")
-    return earlier.order_by("-id").first()
+    """What a crawl is compared with: the last complete one of its document."""
+    return complete_before(excursion).first()
 
 
 def changes_of(excursion: Excursion, before: Excursion | None = None) -> Changes:
@@ -42,9 +41,11 @@ def changing(
     # A part of a document says nothing about the rest, like a run that was stopped.
     now = Trip(State.STOPPED if excursion.part else state)
     then = Trip(before.state if before else "")
-    olds = yield from _read_pages(excursion, now)
+    met = yield from _read_pages(excursion, now)
+    olds: dict[bytes, int] = {}
     if before is not None:
         yield from _read_pages(before, then)
+        olds = yield from _known_before(met, now, then, before)
     lost = sorted(then.named.keys() - now.named.keys())
     redirects = (yield from _read_rest(excursion, now, lost)) if lost else {}
     gone = _gone(excursion, now, then, beat) if lost else set()
@@ -77,8 +78,8 @@ def last_modified(version: PageVersion) -> datetime | None:
 
 
 def _read_pages(excursion: Excursion, trip: Trip) -> Generator[None, None, dict[bytes, int]]:
-    """The pages of a crawl, as its trip names them; returns the versions shown before. Of a million addresses that
-    were only met nothing is read."""
+    """The pages of a crawl, as its trip names them; returns the versions that were shown when it met them. Of a
+    million addresses that were only met nothing is read."""
     olds: dict[bytes, int] = {}
     columns = ("url_key", "outcome", "version_id", "previous_version_id")
     rows = LedgerEntry.objects.filter(excursion=excursion, outcome__in=(CRAWLED, UNCHANGED)).order_by()
@@ -89,6 +90,21 @@ def _read_pages(excursion: Excursion, trip: Trip) -> Generator[None, None, dict[
         if not number % _AT_ONCE:
             yield
     return olds
+
+
+def _known_before(
+    met: dict[bytes, int], now: Trip, then: Trip, before: Excursion
+) -> Generator[None, None, dict[bytes, int]]:
+    """The versions these pages had in the crawl before, or, where that one did not reach them, before it: what was
+    stored since, by crawls that did not come to their end, is no yardstick."""
+    known = {key: then.named[key] for key in now.named if key in then.named}
+    others = {key: version for key, version in met.items() if key not in known}
+    since: set[int] = set()
+    for part in chunks(sorted(others.values())):
+        rows = PageVersion.objects.filter(id__in=part, run_id__gt=before.run_id).order_by()
+        since.update(rows.values_list("id", flat=True))
+        yield
+    return known | {key: version for key, version in others.items() if version not in since}
 
 
 def _read_rest(excursion: Excursion, trip: Trip, lost: list[bytes]) -> Generator[None, None, dict[bytes, bytes]]:

@@ -68,6 +68,8 @@ class Tallies:
     statuses: Counter[int] = field(default_factory=Counter)  # by class: 2, 3, 4, 5
     types: Counter[int] = field(default_factory=Counter)
     codes: Counter[int] = field(default_factory=Counter)  # the exact statuses
+    changes: Counter[str] = field(default_factory=Counter)  # pages that are new, changed, moved, gone …
+    since: int = 0  # the run the changes are told from; of several, the newest
 
     def in_words(self, outcome: str) -> list[tuple[Reason, int]]:
         """What led to this outcome, most frequent first, failures divided by the status they were answered."""
@@ -198,16 +200,21 @@ def _added_up(run: Run, docs: Docs) -> Tallies:
     statuses: dict[str, int] = {}
     types: dict[str, int] = {}
     left: dict[str, int] = {}
+    changes: dict[str, int] = {}
+    since = 0
     depths: dict[str, tuple[int, int]] = {}
+    added = {"reason": reasons, "status": statuses, "type": types, "left": left, "change": changes}
     for _, parts in tallies_of(run, docs):
-        for name, sums in (("reason", reasons), ("status", statuses), ("type", types), ("left", left)):
+        for name, sums in added.items():
             for code, n in parts.get(name, _NONE).items():
                 sums[code] = sums.get(code, 0) + n
         for depth, (done, waiting) in parts.get("depth", _NONE).items():
             before = depths.get(depth, (0, 0))
             depths[depth] = (before[0] + done, before[1] + waiting)
+        since = max(since, parts.get("since", 0))
     by_depth = {int(depth): (done - left.get(depth, 0), waiting) for depth, (done, waiting) in depths.items()}
-    result = Tallies(Counter(reasons), by_depth, Counter({int(depth): n for depth, n in left.items()}))
+    result = Tallies(Counter(reasons), by_depth, Counter({int(depth): n for depth, n in left.items()}),
+                     changes=Counter(changes), since=since)  # fmt: skip
     for status, n in statuses.items():
         result.statuses[int(status) // 100] += n
         result.codes[int(status)] += n

@@ -17,8 +17,8 @@ from clearinghouse.kept import Kept
 from ..models import ErrorGroup, ErrorMark, Excursion, LedgerEntry, Run
 from ..reasons import HTTP, reason_of
 from ..values import FAILED
-from .changes import KEPT
 from .counts import Docs, excursions_of
+from .latest import COMPLETE
 from .ledger import Filter
 from .reports import marks, seen
 
@@ -189,10 +189,11 @@ def _rows(excursion_ids: Sequence[int]) -> list[tuple[Any, ...]]:
 
 
 def _before(excursions: QuerySet[Excursion], run: Run) -> dict[tuple[str, ...], Group]:
-    """The groups of the run before: of the newest earlier one over any of these whole documents, whose results were
-    kept. A part of a document that was not sent to its errors says nothing about them."""
+    """The groups of the run before: of the newest earlier one over any of these whole documents that came to its
+    end. A part of a document that was not sent to its errors says nothing about them."""
     whole = excursions.filter(part__in=("", "failed"))
-    earlier = Excursion.objects.filter(doc_id__in=whole.values("doc_id"), run__lt=run.pk, state__in=KEPT)
+    earlier = Excursion.objects.filter(doc_id__in=whole.values("doc_id"), run__lt=run.pk)
+    earlier = earlier.filter(state__in=COMPLETE, left_out_at=None)
     newest = earlier.order_by("-run_id").values_list("run_id", flat=True).first()
     if newest is None:
         return {}

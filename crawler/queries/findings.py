@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator
 from typing import Any
 
-from django.db.models import Case, Count, Max, QuerySet, Sum, Value, When
+from django.db.models import Case, Count, Exists, OuterRef, Q, QuerySet, Sum, Value, When
 
 from clearinghouse.addresses import Refusal
 from clearinghouse.addresses.parse import parse
@@ -16,8 +16,8 @@ from ..findings.values import WARN
 from ..models import OPEN_STATES, Excursion, Finding, LedgerEntry, PageVersion, State
 from ..sql import chunks
 from ..values import CRAWLED, UNCHANGED, PointSettings, Snapshot
-from .changes import KEPT
 from .counts import Docs
+from .latest import COMPLETE, complete_before, newest
 
 _LINE = (
     "url", "outcome", "reason", "detail", "status", "size", "milliseconds", "version_id", "previous_version_id",
@@ -83,10 +83,7 @@ def only_page(excursion: Excursion) -> int | None:
 
 def before(excursion: Excursion) -> tuple[int, int] | None:
     """Run and pages of the crawl before this one."""
-    rows = Excursion.objects.filter(doc_id=excursion.doc_id, id__lt=excursion.pk, state__in=KEPT, part="").order_by(
-        "-id"
-    )
-    row = rows.values_list("run_id", "crawled", "unchanged").first()
+    row = complete_before(excursion).values_list("run_id", "crawled", "unchanged").first()
     return (row[0], row[1] + row[2]) if row else None
 
 
@@ -108,8 +105,10 @@ def _key(point: PointSettings) -> bytes | None:
 
 
 def failing_runs(excursion: Excursion, key: bytes) -> int:
-    """How many crawls of the document in a row, this one included, this address failed in."""
+    """How many crawls of the document in a row, this one included, this address failed in; those that did not come
+    to their end are none of them."""
     rows = LedgerEntry.objects.filter(doc_id=excursion.doc_id, url_key=key, excursion_id__lte=excursion.pk)
+    rows = rows.filter(Q(excursion=excursion) | Q(excursion__state__in=COMPLETE, excursion__left_out_at=None))
     count = 0
     for outcome in rows.order_by("-id").values_list("outcome", flat=True)[:12]:
         if outcome != "failed":
@@ -157,10 +156,17 @@ def counts_of(run_id: int, docs: Docs) -> Counter[str]:
 
 def open_findings(docs: Docs, least: int) -> QuerySet[Finding]:
     """Findings of at least this weight of the newest crawl of each document that nobody decided about."""
-    newest = _visible(Excursion.objects.filter(unfinished=False).exclude(state=State.CANCELLED), docs)
-    last = newest.values("doc_id").annotate(last=Max("id")).order_by().values("last")
-    rows = Finding.objects.filter(excursion__in=last, state=Finding.State.OPEN, weight__gte=least)
+    rows = Finding.objects.filter(excursion__in=_judged(docs), state=Finding.State.OPEN, weight__gte=least)
     return _with_title(rows)
+
+
+def _judged(docs: Docs | Collection[int]) -> QuerySet[Any]:
+    """The crawl of each document that tells what is wrong with it: the newest that came to its end, also of a part of
+    it; where there is none, the newest that was not cancelled."""
+    complete = Excursion.objects.filter(state__in=COMPLETE, left_out_at=None)
+    alone = Q(state__in=(State.STOPPED, State.FAILED)) & ~Exists(complete.filter(doc_id=OuterRef("doc_id")))
+    rows = Excursion.objects.filter(Q(state__in=COMPLETE) | alone, unfinished=False, left_out_at=None)
+    return newest(_visible(rows, docs)).values("pk")
 
 
 def newest_findings(doc_id: int) -> list[Finding]:
@@ -169,16 +175,17 @@ def newest_findings(doc_id: int) -> list[Finding]:
 
 
 def decided_before(excursion: Excursion) -> dict[tuple[str, str], Finding]:
-    """What was accepted in the crawl before: people know it, it needs no decision again."""
+    """What was accepted in the crawl before, or in one since that did not come to its end: people know it, it needs
+    no decision again."""
     previous = Excursion.objects.filter(doc_id=excursion.doc_id, id__lt=excursion.pk, diagnosis__isnull=False)
-    last = previous.order_by("-id").values_list("id", flat=True).first()
-    rows = Finding.objects.filter(excursion=last, state=Finding.State.ACCEPTED) if last else []
-    return {(row.rule, row.subject): row for row in rows}
+    last = previous.filter(state__in=COMPLETE).order_by("-id").values_list("id", flat=True).first() or 0
+    rows = Finding.objects.filter(excursion__in=previous.filter(id__gte=last), state=Finding.State.ACCEPTED)
+    return {(row.rule, row.subject): row for row in rows.order_by("id")}
 
 
 def advice_of(run_id: int, docs: Docs) -> dict[str, int]:
     """What is advised for the documents of a run, and for how many."""
-    rows = _visible(Excursion.objects.filter(run=run_id, diagnosis__isnull=False), docs)
+    rows = _visible(Excursion.objects.filter(run=run_id, diagnosis__isnull=False, left_out_at=None), docs)
     found = rows.values_list("diagnosis__advice").annotate(n=Count("id")).order_by()
     return dict(found)
 

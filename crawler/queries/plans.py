@@ -13,7 +13,7 @@ from ..errors import UnknownView
 from ..models import Schedule
 from ..schedules import ALL, CHOSEN, POINT, PROJECT, VIEW, doc_ids_of
 from .counts import Docs
-from .runs import newest_of
+from .latest import last_crawls
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,9 +59,8 @@ def documents_of(schedule: Schedule, docs: Docs) -> QuerySet[Document]:
 
 
 def pages_of(doc_ids: Iterable[int]) -> dict[int, int]:
-    """Of their latest crawls."""
-    newest = newest_of(list(doc_ids)).values_list("doc_id", "crawled", "unchanged")
-    return {doc_id: crawled + unchanged for doc_id, crawled, unchanged in newest}
+    """Of their last crawls."""
+    return {doc_id: last.pages for doc_id, last in last_crawls(list(doc_ids)).items()}
 
 
 def next_start_of(doc_id: int, project_id: int | None) -> datetime | None:

@@ -5,48 +5,23 @@ from collections.abc import Collection, Iterable
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Count, F, Max, Min, Q, QuerySet, Sum, Window
-from django.db.models.functions import RowNumber, TruncDate
+from django.db.models import Count, F, Max, Min, Q, QuerySet, Sum
+from django.db.models.functions import TruncDate
 
-from ..models import OPEN_STATES, ErrorGroup, ErrorMark, ExcludeHit, Excursion, HostFigure, LedgerEntry, Run, State
+from ..models import ErrorGroup, ErrorMark, ExcludeHit, Excursion, HostFigure, LedgerEntry, Run, State
 from ..values import FAILED
 from .counts import Docs
+from .latest import ENDED, RUNS_SHOWN, complete_crawls, lately, newest
 from .links import DEAD
 from .runs import visible_runs
-
-ENDED = [state for state in State if state not in OPEN_STATES]
-FINISHED = (State.FINISHED, State.FINISHED_AT_LIMIT)
-RUNS_SHOWN = 12
 
 
 def ended(docs: Docs) -> QuerySet[Excursion]:
     return seen(Excursion.objects.filter(state__in=ENDED, unfinished=False), docs)
 
 
-def whole(docs: Docs) -> QuerySet[Excursion]:
-    """Without the runs of a part: what those did not meet says nothing of the document."""
-    return ended(docs).filter(part="")
-
-
 def seen(rows: QuerySet[Any], docs: Docs) -> QuerySet[Any]:
     return rows if docs is None else rows.filter(doc_id__in=docs)
-
-
-def newest_ended(docs: Docs) -> dict[int, dict[str, Any]]:
-    """The newest ended excursion of each whole document."""
-    newest = whole(docs).values("doc_id").annotate(last=Max("id")).order_by().values("last")
-    columns = ("id", "doc_id", "run_id", "state", "finished_at", "crawled", "unchanged", "failed")
-    return {row["doc_id"]: dict(row) for row in Excursion.objects.filter(pk__in=newest).values(*columns)}
-
-
-def trends(doc_ids: Collection[int]) -> dict[int, list[int]]:
-    """Pages of the last 12 ended excursions of each whole document, oldest first."""
-    place = Window(RowNumber(), partition_by=F("doc_id"), order_by=F("id").desc())
-    rows = whole(set(doc_ids)).annotate(place=place).filter(place__lte=RUNS_SHOWN).order_by("doc_id", "id")
-    found: dict[int, list[int]] = defaultdict(list)
-    for doc_id, pages in rows.values_list("doc_id", F("crawled") + F("unchanged")):
-        found[doc_id].append(pages)
-    return found
 
 
 # -- activity ---------------------------------------------------------------------------------------------------
@@ -69,9 +44,10 @@ def instances_by_run(run_ids: Iterable[int]) -> dict[int, list[str]]:
 
 
 def pages_by_day(docs: Docs, since: datetime) -> list[tuple[Any, int, int]]:
-    """Day, pages, errors of the excursions that ended on it."""
-    rows = ended(docs).filter(finished_at__gte=since).annotate(day=TruncDate("finished_at")).values("day")
-    found = rows.annotate(pages=Sum(F("crawled") + F("unchanged")), errors=Sum("failed")).order_by("day")
+    """Day, pages, errors of the excursions that ended on it; what was cancelled is not there any more."""
+    rows = ended(docs).exclude(state=State.CANCELLED).filter(finished_at__gte=since)
+    days = rows.annotate(day=TruncDate("finished_at")).values("day")
+    found = days.annotate(pages=Sum(F("crawled") + F("unchanged")), errors=Sum("failed")).order_by("day")
     return [(row["day"], row["pages"], row["errors"]) for row in found]
 
 
@@ -150,10 +126,9 @@ def errors_by_week(docs: Docs, since: datetime) -> list[tuple[Any, int]]:
 
 
 def dead_links(docs: Docs) -> QuerySet[LedgerEntry]:
-    """Of the newest finished crawl of each document."""
-    finished = seen(Excursion.objects.filter(state__in=FINISHED), docs)
-    newest = finished.values("doc_id").annotate(last=Max("id")).order_by().values("last")
-    rows = LedgerEntry.objects.filter(excursion__in=newest, outcome=FAILED, reason__in=DEAD)
+    """Of the newest complete crawl of each document."""
+    crawls = newest(seen(complete_crawls(), docs)).values("pk")
+    rows = LedgerEntry.objects.filter(excursion__in=crawls, outcome=FAILED, reason__in=DEAD)
     return rows.select_related("excursion").defer("excursion__snapshot", "excursion__tallies", "excursion__error")
 
 
@@ -161,8 +136,9 @@ def dead_links(docs: Docs) -> QuerySet[LedgerEntry]:
 
 
 def changes_since(docs: Docs, since: datetime) -> QuerySet[Excursion]:
-    """Ended excursions with results, newest first; how they differ stands in their tallies."""
-    rows = ended(docs).filter(finished_at__gte=since).exclude(state__in=(State.CANCELLED, State.FAILED))
+    """Ended excursions with results that count, newest first; how they differ stands in their tallies."""
+    rows = ended(docs).filter(finished_at__gte=since, left_out_at=None)
+    rows = rows.exclude(state__in=(State.CANCELLED, State.FAILED))
     return rows.defer("snapshot", "error").order_by("-finished_at", "-id")
 
 
@@ -170,9 +146,8 @@ def changes_since(docs: Docs, since: datetime) -> QuerySet[Excursion]:
 
 
 def hits_of_last_runs(doc_ids: Collection[int], count: int = 3) -> dict[int, list[tuple[int, Counter[str]]]]:
-    """Of each document, its last ended runs, newest first, with what each exclude URL stopped in it."""
-    place = Window(RowNumber(), partition_by=F("doc_id"), order_by=F("id").desc())
-    rows = ended(set(doc_ids)).annotate(place=place).filter(place__lte=count).order_by("doc_id", "-id")
+    """Of each document, its last complete crawls, newest first, with what each exclude URL stopped in it."""
+    rows = lately(complete_crawls().filter(doc_id__in=doc_ids), count).order_by("doc_id", "-id")
     excursions = list(rows.values_list("id", "doc_id", "run_id"))
     hits: dict[int, Counter[str]] = defaultdict(Counter)
     found = ExcludeHit.objects.filter(excursion__in=[row[0] for row in excursions])

@@ -4,14 +4,14 @@ from django.db.models import Count, F, Max, QuerySet
 
 from ..models import Event, Excursion, Hold, Instance, Run, State
 from .counts import Docs, excursions_of, left_behind
+from .latest import ENDED, newest
 from .standing import limits_met, place_of, place_of_state
 
 _BITS = 63  # of a number that a database knows
 ASKED = "asked"  # the kind of event with which people ask for what they may not do
 NOW, WAITING, FINISHED = "now", "waiting", "finished"
 BUSY_STATES = (State.RUNNING, State.PAUSED, State.INTERRUPTED, State.STOPPING)
-ENDED_STATES = (State.FINISHED, State.FINISHED_AT_LIMIT, State.STOPPED, State.CANCELLED, State.FAILED)
-TABS = {NOW: BUSY_STATES, WAITING: (State.WAITING,), FINISHED: ENDED_STATES}
+TABS = {NOW: BUSY_STATES, WAITING: (State.WAITING,), FINISHED: ENDED}
 
 SORTS = {"title": ("title",), "state": ("place", "title"), "pages": ("pages",), "skipped": ("skipped",),
          "failed": ("failed",)}  # fmt: skip
@@ -148,15 +148,10 @@ def last_event(run: Run) -> int:
     return Event.objects.filter(run=run).aggregate(last=Max("id"))["last"] or 0
 
 
-def newest_of(doc_ids: list[int]) -> QuerySet[Excursion]:
-    """The newest excursion of each whole document; a run of a part of it says nothing of the rest."""
-    newest = Excursion.objects.filter(doc_id__in=doc_ids, part="").values("doc_id").annotate(last=Max("id")).order_by()
-    return Excursion.objects.filter(pk__in=[row["last"] for row in newest])
-
-
 def latest_crawls(doc_ids: list[int]) -> dict[int, Excursion]:
-    """The same by document, each with the limits it met."""
-    rows = newest_of(doc_ids).annotate(limits=limits_met()).defer("snapshot", "tallies", "error")
+    """Of each document the newest crawl, whether it goes on or however it ended, with the limits it met."""
+    rows = newest(Excursion.objects.filter(doc_id__in=doc_ids, part=""))
+    rows = rows.annotate(limits=limits_met()).defer("snapshot", "tallies", "error")
     return {row.doc_id: row for row in rows}
 
 

@@ -163,7 +163,7 @@ def in_view(rows: Iterable[DocumentRow], view: str, now: datetime | None = None)
     tests = {
         "mine": lambda row: row.mine,
         "never": lambda row: row.last is None,
-        "failed": lambda row: row.last is not None and row.last.state == "failed",
+        "failed": lambda row: row.last is not None and row.last.failed,
         "old": lambda row: row.last is not None and row.last.at is not None and row.last.at < before,
         "empty": lambda row: not row.all,
     }

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from django.db import DatabaseError
+from django.db.models import Q
 
 from clearinghouse.addresses.parse import parse
 from clearinghouse.addresses.roots import begins_with
@@ -25,6 +26,7 @@ from ..models import Excursion, LedgerEntry, PageVersion
 from ..policy.judge import Rules
 from ..values import Snapshot
 from .counts import Docs
+from .latest import COMPLETE
 
 MOST_DOCUMENTS = 5
 MOST_ALIKE = 100
@@ -37,6 +39,7 @@ class Crawl:
     excursion: Excursion
     entry: LedgerEntry | None
     flags: tuple[str, ...] = ()
+    left_out: Excursion | None = None  # a newer one that counts nowhere
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,14 +81,17 @@ def whereabouts(document: Document, snapshot: Snapshot, url: str) -> Whereabouts
 
 
 def _crawl(doc_id: int, key: bytes) -> Crawl | None:
-    excursion = Excursion.objects.filter(doc_id=doc_id).exclude(run__origin="preview").defer("snapshot")
-    newest = excursion.order_by("-id").first()
+    crawls = Excursion.objects.exclude(run__origin="preview").filter(doc_id=doc_id).defer("snapshot").order_by("-id")
+    complete = Q(state__in=COMPLETE, part="", left_out_at=None)
+    # One that goes on tells what will be; one that was stopped or cancelled tells nothing, unless there is no other.
+    newest = crawls.filter(complete | Q(unfinished=True)).first() or crawls.first()
     if newest is None:
         return None
     entry = LedgerEntry.objects.filter(excursion=newest, url_key=key).first()
     version = entry.version_id if entry else None
     flags = PageVersion.objects.filter(pk=version).values_list("flags", flat=True).first() if version else ""
-    return Crawl(newest, entry, tuple((flags or "").split()))
+    left_out = crawls.filter(id__gt=newest.pk).exclude(left_out_at=None).first()
+    return Crawl(newest, entry, tuple((flags or "").split()), left_out)
 
 
 def _on_target(name: str, alias: str, doc_id: int, key: bytes) -> OnTarget:

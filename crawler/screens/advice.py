@@ -4,15 +4,20 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from django.core.cache import cache
+
+from clearinghouse import queues
 from clearinghouse.access.policies import Action, doc_ids_for, may
 from clearinghouse.library.models import Document
 
 from ..findings import links
 from ..models import OPEN_STATES, Advice, Finding, Run
+from ..queries.advised import Advised
 from ..queries.counts import Docs
-from ..queries.findings import advice_of, findings_of
+from ..queries.findings import findings_of
 
 FIRST = 3  # findings on the first tab
+_AGAIN = 30  # seconds
 _WORST_FIRST = (Advice.AGAIN, Advice.REVIEW, Advice.PROPAGATE)
 
 
@@ -26,16 +31,31 @@ class Recommendation:
     documents: int
 
 
-def recommendation_of(run: Run, docs: Docs, documents: int) -> Recommendation | None:
-    """None while it goes on, and until all of its documents were looked through: the last may advise otherwise."""
-    advised = {} if run.state in OPEN_STATES else advice_of(run.pk, docs)
-    if sum(advised.values()) < documents:
-        return None
-    worst = next((one for one in _WORST_FIRST if one in advised), None)
-    if worst is None:
+def recommendation_of(run: Run, found: Advised) -> Recommendation | None:
+    """None while it goes on, and until all of its documents were looked through: the last may advise otherwise;
+    "Propagate" is said when it is also known what a propagation would do to each."""
+    worst = next((one for one in _WORST_FIRST if one in found.counts), None)
+    unknown = worst == Advice.PROPAGATE and found.outlook.unknown
+    if run.state in OPEN_STATES or worst is None or found.looking or unknown:
         return None
     kind, symbol, _ = links.ADVICE_WORDS[worst]
-    return Recommendation(worst.label, kind, symbol, advised[worst])
+    return Recommendation(worst.label, kind, symbol, found.counts[worst])
+
+
+def loss_of(found: Advised) -> dict[str, Any] | None:
+    """The document that would lose most with the next propagation, where that asks first; and how many others do."""
+    asking = found.outlook.asking
+    if not asking:
+        return None
+    worst = max(asking.values(), key=lambda one: one.removed)
+    title = found.outlook.titles.get(worst.doc_id, "")
+    return {"one": worst, "title": title, "share": 100 * worst.removed // worst.live, "others": len(asking) - 1}
+
+
+def ask_for(found: Advised) -> None:
+    """Lets a worker find out what is not known; asked once in a while."""
+    if found.outlook.unknown and cache.add("forecast asked for", 1, _AGAIN):
+        queues.ring(queues.PROPAGATE, "crawler.jobs.forecast")
 
 
 def first_findings(user: Any, run: Run, docs: Docs) -> list[links.Shown]:

@@ -22,7 +22,7 @@ from ..findings.decisions import repair
 from ..findings.diagnosis import diagnose_run
 from ..models import Finding, Run
 from ..queries.counts import Docs
-from ..queries.findings import advice_of, counts_of, findings_of, needing, undiagnosed_of
+from ..queries.findings import counts_of, findings_of, needing, undiagnosed_of
 from .advice import shown_to
 from .run import tab_frame
 from .scope import number_in, page_size, run_or_404, visible_docs
@@ -32,10 +32,11 @@ from .verdict import NEEDING
 @require_safe
 def tab(request: HttpRequest, run_id: int) -> HttpResponse:
     run, docs, context = tab_frame(request, run_id, "findings")
-    return render(request, "findings/run.html", context | _list(request, run, docs, looking=context["looking"]))
+    found = {} if context["looking"] else context["advised"]
+    return render(request, "findings/run.html", context | _list(request, run, docs, found))
 
 
-def _list(request: HttpRequest, run: Run, docs: Docs, *, looking: bool) -> dict[str, Any]:
+def _list(request: HttpRequest, run: Run, docs: Docs, advised: dict[str, int]) -> dict[str, Any]:
     state = request.GET.get("state", "")
     state = state if state in (NEEDING, *Finding.State.values) else ""
     doc_id = number_in(request, "doc")
@@ -44,7 +45,6 @@ def _list(request: HttpRequest, run: Run, docs: Docs, *, looking: bool) -> dict[
     page = Paginator(rows, page_size(request)).get_page(request.GET.get("page"))
     found = list(page.object_list)
     counts = counts_of(run.pk, docs)
-    advised = {} if looking else advice_of(run.pk, docs)
     return {
         "page": page,
         "findings": shown_to(request.user, found),

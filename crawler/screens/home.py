@@ -18,8 +18,8 @@ from clearinghouse.access.templatetags.pieces import percent
 from .. import quiet
 from ..models import Excursion, Propagation
 from ..queries.counts import Docs
+from ..queries.latest import LastCrawl, last_crawls, trends
 from ..queries.notice_words import for_reader
-from ..queries.reports import trends
 from ..queries.runs import (
     FINISHED,
     NOW,
@@ -102,19 +102,22 @@ def _my_documents(request: HttpRequest) -> dict[str, Any]:
     assigned = documents_for(request.user).filter(assignments__person=request.user.pk)
     documents = list(assigned.order_by("sheet__title", "pk")[: _DOCUMENTS + 1])
     ids = [document.pk for document in documents]
-    crawls = latest_crawls(ids) if documents else {}
+    crawls, last = (latest_crawls(ids), last_crawls(ids)) if documents else ({}, {})
     trend = trends(ids) if documents else {}
     rows = [
-        _document_row(document, crawls.get(document.pk), trend.get(document.pk, []))
+        _document_row(document, crawls.get(document.pk), last.get(document.pk), trend.get(document.pk, []))
         for document in documents[:_DOCUMENTS]
     ]
     return {"rows": rows, "mine_count": assigned.count() if len(documents) > _DOCUMENTS else len(documents)}
 
 
-def _document_row(document: Any, crawl: Excursion | None, trend: list[int]) -> dict[str, Any]:
-    pages = crawl.crawled + crawl.unchanged if crawl else None
-    ended = crawl.finished_at if crawl else None
-    return {"document": document, "crawl": crawl, "pages": pages, "ended": ended, "trend": trend}
+def _document_row(
+    document: Any, crawl: Excursion | None, last: LastCrawl | None, trend: list[int]
+) -> dict[str, Any]:
+    """The state of the newest crawl; its numbers while it goes on, those of the last one that counts afterwards."""
+    if crawl and crawl.unfinished:
+        last = LastCrawl(crawl.pk, crawl.run_id, crawl.state, None, crawl.crawled + crawl.unchanged, crawl.failed)
+    return {"document": document, "crawl": crawl, "last": last, "trend": trend}
 
 
 def _house() -> dict[str, Any]:

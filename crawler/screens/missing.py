@@ -113,17 +113,27 @@ def _crawled(request: HttpRequest, document: Document, crawl: Crawl | None) -> l
     run = crawl.excursion.run_id
     href = reverse("run", args=[run])
     going = " It is still going on." if crawl.excursion.state in OPEN_STATES else ""
+    before = _left_out(crawl)
     if crawl.entry is None:
         text = f"Run {run}, the newest crawl, did not meet this address: no crawled page links to it.{going}"
-        return [Step(STOP, text, f"Open run {run}", href)]
+        return [*before, Step(STOP, text, f"Open run {run}", href)]
     page = reverse("run-page", args=[run, crawl.entry.pk])
     kind = OK if crawl.entry.outcome in (CRAWLED, UNCHANGED) else STOP
     row = row_of(crawl.entry)
     text = f"Run {run}: {decision_on(row)}. {row.advice}".rstrip()
-    steps = [Step(kind, f"{text}{going}", "See the decision", page)]
+    steps = [*before, Step(kind, f"{text}{going}", "See the decision", page)]
     if "noindex" in crawl.flags:
         steps.append(Step(INFO, "The page itself asks search engines not to show it (noindex).", "", ""))
     return steps
+
+
+def _left_out(crawl: Crawl) -> list[Step]:
+    """The newest crawl, where somebody decided that it counts nowhere."""
+    one = crawl.left_out
+    if one is None:
+        return []
+    text = f"Run {one.run_id} is newer, and was left out by {one.left_out_by}: {one.left_out_reason.rstrip('.')}."
+    return [Step(INFO, text, f"Open run {one.run_id}", reverse("run", args=[one.run_id]))]
 
 
 def _public(request: HttpRequest, document: Document, public: str) -> list[Step]:

@@ -7,7 +7,7 @@ from django.contrib import messages
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django.views.decorators.http import require_POST, require_safe
 
 from clearinghouse import queues
 from clearinghouse.access.policies import Action, may, require
@@ -15,7 +15,7 @@ from clearinghouse.plurals import plural
 
 from ..errors import WrongMoment
 from ..models import Propagation, PropagationStep
-from ..propagation import choice, plan, services
+from ..propagation import choice, history, left_out, plan, services
 from . import propagation_board as boards
 from . import propagation_log as logs
 
@@ -45,14 +45,23 @@ def _frame(request: HttpRequest) -> dict[str, Any]:
         "may_propagate": may(request.user, Action.PROPAGATE),
         "unfinished": services.unfinished(),
         "rollback": next((target for target in targets if target.name == "primary" and target.back_to), None),
+        "forward": next((target for target in targets if target.forward_to), None),
     }
 
 
 def _listed(rows: list[Propagation]) -> list[dict[str, Any]]:
-    """Propagations with what they changed on primary; the pinned scope beside these numbers is not read."""
+    """Propagations with what they changed on primary, and who rolled them back; the pinned scope beside these numbers
+    is not read."""
     steps = PropagationStep.objects.filter(propagation__in=rows, name=plan.PLAN)
     totals = dict(steps.values_list("propagation_id", "counts__targets"))
-    return [{"row": row, "total": _total(totals.get(row.pk))} for row in rows]
+    back = history.rolled_back(totals)
+    return [{"row": row, "total": _total(totals.get(row.pk)), "back": _back(back.get(row.pk))} for row in rows]
+
+
+def _back(mark: history.RolledBack | None) -> dict[str, Any] | None:
+    """Named are the servers only where others still show it."""
+    where = "" if mark is None or mark.everywhere else ", ".join(boards.NAMES[name] for name in mark.targets)
+    return {"by": mark.by, "at": mark.at, "where": where} if mark else None
 
 
 def _total(totals: dict[str, Any] | None) -> dict[str, Any]:
@@ -95,6 +104,7 @@ def _ask(request: HttpRequest, sent: QueryDict, errors: dict[int, str]) -> HttpR
         "not_public": _not_public(found.targets),
         "losses": [loss | {"error": errors.get(loss["doc_id"], "")} for loss in found.losses],
         "listed": [(one, one.run.pk in ticked) for one in listed],
+        "left_out": left_out.lately(),
         "ticked": sorted(ticked),
         "down": [boards.NAMES[name] for name in found.down],
         "nothing": found.empty and not found.down,
@@ -165,6 +175,7 @@ def _board(request: HttpRequest, row: Propagation, shown: dict[str, int]) -> dic
     failed = row.steps.filter(state=services.FAILED).only("name", "target").first()
     return {
         "row": row,
+        "back": _back(history.rolled_back([row.pk]).get(row.pk)),
         "open": row.state in services.AT_WORK,
         "steps": steps,
         "nothing": row.state == services.DONE and all(step.state == services.SKIPPED for step in steps),
@@ -212,31 +223,3 @@ def _ordered(
     elif goes_on:
         _ring(request, row)
     return redirect("propagation-board", row.pk)
-
-
-@require_http_methods(["GET", "HEAD", "POST"])
-def rollback(request: HttpRequest) -> HttpResponse:
-    """Asks first, then goes back with one press."""
-    require(request.user, Action.PROPAGATE)
-    target = request.POST.get("target") or None
-    if target is not None and target not in boards.NAMES:
-        target = None
-    if request.method != "POST":
-        return render(request, "propagation/rollback.html", _frame(request) | {"seen": _seen()})
-    seen = request.POST.get("seen")
-    if seen is not None and seen != _seen():
-        messages.error(request, "Another generation was switched on meanwhile. Look again before you roll back.")
-        return redirect("propagation-rollback")
-    try:
-        goals = services.rollback(target, by=request.user.get_username())
-    except WrongMoment as problem:
-        messages.error(request, str(problem))
-        return redirect("propagation")
-    shown = ", ".join(f"{boards.NAMES[where]} shows generation {goal}" for where, goal in goals.items())
-    messages.success(request, f"Rolled back. {shown}.")
-    return redirect("propagation")
-
-
-def _seen() -> str:
-    """What every target shows: a press that was meant for something else does nothing."""
-    return " ".join(str(row.generation) for row in boards.targets())

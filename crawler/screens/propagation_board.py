@@ -183,6 +183,7 @@ class TargetRow:
     pages: int = 0
     switched_at: datetime | None = None
     back_to: int = 0
+    forward_to: int = 0
     indexed: bool = True
     loading: str = ""  # what is done with a generation beside the live one
     not_public: int = 0  # pages of documents that are not public: no other server has them
@@ -224,6 +225,7 @@ def _target(name: str, alias: str, serving: str, loading: str) -> TargetRow:
         row.not_public = not_public(alias, row.generation) if name == plan.DEVELOPMENT else 0
         row.indexed = backends.backend(alias).exists()
         row.back_to = history.rollback_target(name)
+        row.forward_to = history.forward_target(name)
     except DatabaseError:
         row.reachable = False
     return row

@@ -2,13 +2,14 @@
 
 from django.urls import path
 
-from . import propagation
+from . import propagation, rollback
 
 urlpatterns = [
     path("", propagation.index, name="propagation"),
     path("new/", propagation.new, name="propagation-new"),
     path("start/", propagation.start, name="propagation-start"),
-    path("rollback/", propagation.rollback, name="propagation-rollback"),
+    path("rollback/", rollback.back, name="propagation-rollback"),
+    path("rollforward/", rollback.forward, name="propagation-rollforward"),
     path("<int:generation>/", propagation.board, name="propagation-board"),
     path("<int:generation>/live", propagation.live, name="propagation-live"),
     path("<int:generation>/pause/", propagation.pause, name="propagation-pause"),

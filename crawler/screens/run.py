@@ -14,6 +14,7 @@ from clearinghouse.access.policies import Action, may
 
 from ..control import PAUSE
 from ..models import OPEN_STATES, Excursion, Run, State
+from ..queries.advised import Advised, advised
 from ..queries.aftermath import aftermath_of
 from ..queries.counts import Docs, Totals, tallies, totals
 from ..queries.findings import counts_of
@@ -30,7 +31,8 @@ from ..queries.runs import (
 )
 from ..queries.standing import standing_of
 from ..quiet import held_by, silence
-from .advice import first_findings, recommendation_of
+from . import leave_out
+from .advice import ask_for, first_findings, loss_of, recommendation_of
 from .live import mark_of
 from .possible import SPEEDS, controls_of
 from .scope import may_control, page_size, run_or_404
@@ -56,14 +58,13 @@ class Tab:
 def frame(request: HttpRequest, run: Run, docs: Docs, sums: Totals, tab: str) -> dict[str, Any]:
     """What the head and the tabs of a run need."""
     controls = run.state in OPEN_STATES and may_control(request, run)
-    recommendation = recommendation_of(run, docs, sums.documents)
+    advice = _advice(run, docs)
     return {
         "run": run,
         "sums": sums,
         "tab": tab,
         "tab_label": _LABELS[tab],
-        "tabs": _tabs(run, docs, sums, tab, looking=recommendation is None),
-        "looking": recommendation is None,
+        "tabs": _tabs(run, docs, sums, tab, looking=advice["looking"]),
         "now": timezone.now(),
         "open": run.state in OPEN_STATES,
         "controls": controls_of(run) if controls else [],
@@ -73,7 +74,18 @@ def frame(request: HttpRequest, run: Run, docs: Docs, sums: Totals, tab: str) ->
         "speed": SPEEDS.get(run.speed, run.speed),
         "speeds": SPEEDS,
         "points": _count_points(run, docs, sums),
-        "recommendation": recommendation,
+    } | advice | leave_out.of_run(request.user, run, docs)
+
+
+def _advice(run: Run, docs: Docs) -> dict[str, Any]:
+    found = Advised() if run.state in OPEN_STATES else advised(run, docs)
+    ask_for(found)
+    return {
+        "advised": found.counts,
+        "recommendation": recommendation_of(run, found),
+        "looking": run.state in OPEN_STATES or found.looking > 0,
+        "loss": loss_of(found),
+        "unforeseen": len(found.outlook.unknown),
     }
 
 
@@ -116,7 +128,7 @@ def tab_frame(request: HttpRequest, run_id: int, tab: str) -> tuple[Run, Docs, d
         "tallies": divided,
         "state_code": state_code(run, standing),
         "state_word": state_word(run, standing),
-        "verdict": verdict(run, sums, 0, context["now"], aftermath_of(run, docs, sums), standing),
+        "verdict": verdict(run, sums, 0, context["now"], aftermath_of(run, docs, divided), standing),
     }
     return run, docs, context
 
@@ -170,10 +182,17 @@ def _documents(request: HttpRequest, run: Run, docs: Docs) -> dict[str, Any]:
         "sort": sort,
         "page": page,
         "rows": listed,
-        "row_commands": run.state in OPEN_STATES and may(request.user, Action.CONTROL),
+        "row_commands": _row_commands(request, run, sum(groups.values())),
         "row_ids": ",".join(str(row["excursion"].pk) for row in listed),
         "all_documents": sum(groups.values()),
     }
+
+
+def _row_commands(request: HttpRequest, run: Run, documents: int) -> bool:
+    """Of a run that goes on, pause and resume; of one that ended with several documents, leave out."""
+    if run.state in OPEN_STATES:
+        return may(request.user, Action.CONTROL)
+    return documents > 1 and may(request.user, Action.PROPAGATE)
 
 
 _GROUPS = (("now", "Running"), ("waiting", "Waiting"), ("finished", "Finished"))

@@ -15,6 +15,7 @@ from ..models import OPEN_STATES, Excursion, Run, State
 from ..queries.aftermath import aftermath_of
 from ..queries.counts import Docs, Tallies, Totals, scope_key, tallies, totals
 from ..queries.hosts import Served, fetching_now, waited_for
+from ..queries.latest import KEPT
 from ..queries.nearly import Nearly, nearly_full
 from ..queries.pace import pace_of
 from ..queries.runs import documents_before
@@ -43,7 +44,7 @@ def summary_of(run: Run, docs: Docs, now: datetime) -> dict[str, Any]:
         "sums": sums,
         "wanted": sums.wanted,
         "percent": sums.percent,
-        "verdict": verdict(run, sums, per_minute, now, aftermath_of(run, docs, sums), standing),
+        "verdict": verdict(run, sums, per_minute, now, aftermath_of(run, docs, divided), standing),
         "state_code": state_code(run, standing),
         "state_word": state_word(run, standing),
         "remarks": _remarks(sums, divided, per_minute),
@@ -183,6 +184,7 @@ def document_rows(run: Run, excursions: list[Excursion]) -> list[dict[str, Any]]
                 "wanted": done + one.queued + one.left,
                 "word": document_word(run, one, before.get(one.pk, 0)),
                 "command": _command(run, one),
+                "kept": run.state not in OPEN_STATES and one.state in KEPT,
                 "pages_url": f"{pages}?doc={one.doc_id}",
                 "skipped_url": f"{urls}?outcome=skipped&doc={one.doc_id}",
                 "errors_url": f"{errors}?doc={one.doc_id}",

@@ -30,12 +30,10 @@ def changes(request: HttpRequest, run: Run, docs: Docs, context: dict[str, Any])
 def _documents(request: HttpRequest, excursions: Any) -> dict[str, Any]:
     rows = excursions.defer("snapshot", "error").order_by("title", "id")
     page = Paginator(rows, page_size(request)).get_page(request.GET.get("page"))
-    fresh = fresh_by_document([row.pk for row in page.object_list])
-    listed = [
-        # Removed and moved pages are counted when a crawl ends.
-        (row, new := fresh.get(row.pk, 0), row.crawled - new, (row.tallies or {}).get("change"))
-        for row in page.object_list
-    ]
+    # Counted when a crawl ends, against the last complete one before it; until then, what it stored is told.
+    counted = {row.pk: (row.tallies or {}).get("change") for row in page.object_list}
+    fresh = fresh_by_document([pk for pk, change in counted.items() if change is None])
+    listed = [(row, counted[row.pk], new := fresh.get(row.pk, 0), row.crawled - new) for row in page.object_list]
     return {"page": page, "documents": listed, "excursion": None}
 
 

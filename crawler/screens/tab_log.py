@@ -16,7 +16,7 @@ from .scope import number_in, page_size
 WORDS = {
     "launch": "Launched", "initialize": "Queues opened", "excursion": "Document ended", "run": "Run ended",
     "pause": "Paused", "resume": "Resumed", "stop": "Stopping", "cancel": "Cancelling", "speed": "Speed",
-    "label": "Label",
+    "label": "Label", "leave_out": "Left out", "take_in": "Taken in again",
     "exclude": "Excludes applied", "limit": "Limit", "space": "Disk space", "deactivated": "Crawl point deactivated",
     "deleted": "Document deleted", "propagation": "Propagation", "asked": "Asked to stop", "interrupted": "Interrupted",
     "pruned": "Results removed",

@@ -122,10 +122,17 @@ def _attention(run: Run, aftermath: Aftermath) -> SafeString | str:
     return format_html(' <strong><a href="{}">{} attention</a>.</strong>', door, needs)
 
 
+_CHANGES = {"new": "added", "changed": "changed", "moved": "moved", "gone": "removed"}
+
+
 def _changed(aftermath: Aftermath) -> str:
-    if aftermath.since is None:
+    """Since the last complete crawls: "3 pages added, 38 changed, 2 removed since run 206"."""
+    if not aftermath.since:
         return ""
-    return f", {plural(aftermath.changed, 'page')} changed since run {aftermath.since}"
+    told = [(word, aftermath.changes[name]) for name, word in _CHANGES.items() if aftermath.changes[name]]
+    (first, count), *others = told or [("changed", 0)]
+    more = "".join(f", {number(count)} {word}" for word, count in others)
+    return f", {plural(count, 'page')} {first}{more} since run {aftermath.since}"
 
 
 def _ended(run: Run, sums: Totals, now: datetime, aftermath: Aftermath) -> SafeString:

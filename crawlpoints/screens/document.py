@@ -14,13 +14,14 @@ from clearinghouse.access.views import page_size
 from clearinghouse.audit.queries import history_of_document
 from clearinghouse.library.models import Assignment, Document
 from crawler.models import Excursion
+from crawler.queries.latest import trends
 from crawler.queries.runs import excursions_of_document, states_of_document
 from crawler.queries.stored import count_of
 
 from ..notes import notes_of
 from ..queries import excludes_of, points_of
 from ..templatetags.ways import list_url
-from .facts import mark_of, running_of, trends
+from .facts import mark_of, running_of
 
 ROWS = 50
 FIRST = 5  # runs and notes on the overview

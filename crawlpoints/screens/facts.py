@@ -8,19 +8,16 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from django.db.models import Count, F, Max, Window
-from django.db.models.functions import RowNumber
+from django.db.models import Count
 
 from clearinghouse.addresses import Address
 from clearinghouse.addresses.parse import parse
 from clearinghouse.digests import digest_of
 from crawler.models import Excursion, LedgerEntry
-from crawler.queries.latest import whole_crawls
+from crawler.queries.latest import RUNS_SHOWN, known_crawls, lately, newest
 from crawler.reasons import reason_of
 
 from ..models import CrawlPoint, CrawlPointLink
-
-RUNS_SHOWN = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,17 +30,6 @@ class PointCrawls:
     trend: list[int] = field(default_factory=list)  # oldest first
     failing_runs: int = 0  # runs in a row, counted from the newest, with errors and no page
     listed: frozenset[str] = frozenset()  # of pages and errors, those that the ledger can list for one crawl point
-
-
-def trends(doc_ids: Collection[int]) -> dict[int, list[int]]:
-    """Pages of the last 12 ended excursions of each document, oldest first."""
-    ended = whole_crawls().filter(doc_id__in=doc_ids)
-    place = Window(RowNumber(), partition_by=F("doc_id"), order_by=F("id").desc())
-    rows = ended.annotate(place=place).filter(place__lte=RUNS_SHOWN).order_by("doc_id", "id")
-    found: dict[int, list[int]] = {}
-    for doc_id, pages in rows.values_list("doc_id", F("crawled") + F("unchanged")):
-        found.setdefault(doc_id, []).append(pages)
-    return found
 
 
 def running_of(doc_id: int) -> Excursion | None:
@@ -65,17 +51,15 @@ _TOLD = ("id", "doc_id", "run_id", "state", "finished_at", "crawled", "unchanged
 
 
 def newest_of(doc_id: int) -> list[dict[str, Any]]:
-    """The last ended excursions of a document, newest first, with what each says of its crawl points."""
-    ended = whole_crawls().filter(doc_id=doc_id).order_by("-id")
-    return [dict(row) for row in ended.values(*_TOLD)[:RUNS_SHOWN]]
+    """The last crawls of a document, newest first, with what each says of its crawl points."""
+    rows = known_crawls().filter(doc_id=doc_id).order_by("-id")
+    return [dict(row) for row in rows.values(*_TOLD)[:RUNS_SHOWN]]
 
 
 def newest_by_document(doc_ids: Collection[int]) -> dict[int, list[dict[str, Any]]]:
     """The same for several documents, one query; documents never crawled are missing."""
-    ended = whole_crawls().filter(doc_id__in=doc_ids)
-    place = Window(RowNumber(), partition_by=F("doc_id"), order_by=F("id").desc())
     found: dict[int, list[dict[str, Any]]] = {}
-    rows = ended.annotate(place=place).filter(place__lte=RUNS_SHOWN).order_by("doc_id", "-id")
+    rows = lately(known_crawls().filter(doc_id__in=doc_ids)).order_by("doc_id", "-id")
     for row in rows.values(*_TOLD):
         found.setdefault(row["doc_id"], []).append(dict(row))
     return found
@@ -83,8 +67,7 @@ def newest_by_document(doc_ids: Collection[int]) -> dict[int, list[dict[str, Any
 
 def failing_points() -> set[int]:
     """Active crawl points that brought errors and no page in the newest run that met them."""
-    newest = whole_crawls().values("doc_id").annotate(last=Max("id")).order_by()
-    rows = Excursion.objects.filter(pk__in=newest.values("last")).values_list("doc_id", "tallies")
+    rows = newest(known_crawls()).values_list("doc_id", "tallies")
     met = {doc_id: (tallies or {}).get("point") or {} for doc_id, tallies in rows}
     active = CrawlPoint.objects.filter(active=1).values("pk")
     links = CrawlPointLink.objects.filter(crawl_point__in=active, document__isnull=False).order_by()

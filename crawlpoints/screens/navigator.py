@@ -2,9 +2,8 @@
 
 from operator import attrgetter
 
+from crawler.queries.latest import trends
 from crawler.queries.viewed import VIEWS, Asked, DocumentRow, all_rows, filtered, in_view
-
-from .facts import trends
 
 __all__ = ["SIZES", "SORTS", "VIEWS", "Asked", "DocumentRow", "all_rows", "choices", "enrich", "filtered", "in_order",
            "in_view"]  # fmt: skip

@@ -5,7 +5,7 @@ from urllib.parse import urlencode
 
 import django_tables2 as tables
 from django.urls import reverse
-from django.utils.html import format_html, strip_tags
+from django.utils.html import format_html, format_html_join, strip_tags
 from django.utils.safestring import SafeString, mark_safe
 
 from clearinghouse.access.templatetags.pieces import (
@@ -125,9 +125,11 @@ class DocumentTable(tables.Table):
     def render_last(self, record: Any) -> SafeString:
         if record.last is None:
             return NEVER
-        if record.last.state in QUIET_STATES:
-            return when_row(record.last.at)
-        return format_html("{}{}{}", when_row(record.last.at), LINE, state(record.last.state))
+        last = record.last
+        parts = [state(last.since)] if last.since else []  # a newer crawl that counts nowhere, before the one that does
+        parts.append(when_row(last.at))
+        parts += [] if last.state in QUIET_STATES else [state(last.state)]
+        return format_html_join(LINE, "{}", ((part,) for part in parts))
 
     def render_pages(self, record: Any) -> SafeString:
         last = record.last

@@ -12,7 +12,7 @@ from clearinghouse.audit.models import Entry
 from crawler import control, intake, jobs, quiet, schedules
 from crawler.findings.decisions import mark_errors
 from crawler.models import ErrorGroup, Run, Schedule
-from crawler.propagation import services
+from crawler.propagation import rollback, services
 from tests.crawler.conftest import make_document
 from tests.propagation.world import World, add_document
 
@@ -114,7 +114,7 @@ def test_propagation_and_rollback_are_written_down_by_the_service_itself() -> No
     services.carry_out(services.ask(by="amira", full=True).pk)
     asked = newest(action="propagate")
     assert asked.actor == "amira" and asked.after["full"] is True
-    goals = services.rollback(by="boris")
+    goals = rollback.roll_back(by="boris")
     entry = newest(action="rollback")
     assert entry.actor == "boris" and entry.after == goals and set(goals.values()) == {first.pk}
     assert set(entry.before.values()) == {first.pk + 1}

@@ -7,7 +7,7 @@ from clearinghouse.databases import TARGETS
 from clearinghouse.published.models import LexiconState, LexiconWord
 from crawler import jobs, tick
 from crawler.index import counting, counts, lexicon
-from crawler.propagation import load, services
+from crawler.propagation import load, rollback
 from tests.propagation.world import World, add_document, adopt, propagate, shown
 
 pytestmark = pytest.mark.django_db(databases=["default", "webcrawl", "primary", "backup"])
@@ -58,7 +58,7 @@ def test_ids_stay_when_everything_is_counted_anew(generations):
 
 def test_counts_follow_a_rollback_and_the_next_propagation(generations):
     world, document = generations
-    services.rollback("primary", by="tester")
+    rollback.roll_back("primary", by="tester")
     assert counts.behind() == ["primary"]
     jobs.count_words()
     assert counted() == by_hand() == {"start": 1, "alpha": 1, "bed": 1, "beta": 1, "ward": 1, "gamma": 1}
@@ -73,7 +73,7 @@ def test_the_tick_notices_a_rollback_and_its_ring_opens_a_door_of_ours(generatio
     monkeypatch.setattr(queues, "waiting", lambda queue: 0)
     tick.Tick().round()
     assert "crawler.jobs.count_words" not in rings
-    services.rollback("primary", by="tester")
+    rollback.roll_back("primary", by="tester")
     tick.Tick().round()
     assert "crawler.jobs.count_words" in rings
     assert "crawler.jobs.count_words" in queues.TRUSTED
@@ -85,7 +85,7 @@ def test_the_tick_notices_a_rollback_and_its_ring_opens_a_door_of_ours(generatio
 
 def test_a_propagation_after_a_rollback_nobody_counted_starts_from_what_was_live(generations):
     world, document = generations
-    services.rollback("primary", by="tester")
+    rollback.roll_back("primary", by="tester")
     world.run(document, {"": "new text", "a.html": "alpha bed", "c.html": "gamma"})
     assert propagate(accepted_losses=[document.pk]).state == "done"
     for target, alias in TARGETS.items():

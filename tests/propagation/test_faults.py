@@ -10,7 +10,7 @@ from clearinghouse.databases import TARGETS
 from clearinghouse.published.models import LiveGeneration, PublicSwitch
 from clearinghouse.search.engine import search
 from crawler.models import Excursion, Run
-from crawler.propagation import load, plan, services, switch, work
+from crawler.propagation import load, plan, rollback, services, switch, work
 from crawlpoints.models import ExcludeUrl
 
 from .world import ROOT, World, add_document, everything, propagate, shown
@@ -158,7 +158,7 @@ def test_no_clock_decides_which_result_is_newer(world, document):
     assert {target: shown(target) for target in TARGETS} == dict.fromkeys(TARGETS, NEW)
     assert all(load.live(alias) == row.pk for alias in TARGETS.values())
     LiveGeneration.objects.using("backup").update(switched_at=long_ago)
-    assert services.rollback(by="tester") == dict.fromkeys(TARGETS, row.pk - 1)
+    assert rollback.roll_back(by="tester") == dict.fromkeys(TARGETS, row.pk - 1)
 
 
 def test_it_pauses_after_a_step_with_the_public_at_home_and_goes_on(document, monkeypatch):
@@ -237,9 +237,9 @@ def test_a_killed_propagation_is_given_up_by_a_rollback(document):
     propagate()
     World().run(document, OLD)
     row = services.ask(by="tester")
-    services.rollback(by="tester")
+    rollback.roll_back(by="tester")
     row.refresh_from_db()
-    assert (row.state, row.error) == ("failed", "Given up: tester rolled back.")
+    assert (row.state, row.error) == ("failed", "Given up: rolled back by tester.")
     assert services.due() == []
     assert shown() == OLD
 

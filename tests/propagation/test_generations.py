@@ -5,7 +5,7 @@ import pytest
 from clearinghouse.databases import TARGETS
 from clearinghouse.published.models import PublishedVersion
 from crawler.models import LedgerEntry, PageVersion, Propagation
-from crawler.propagation import load, services, switch
+from crawler.propagation import load, rollback, services, switch
 from crawler.propagation.collect import VARIANTS, Collector
 from crawler.propagation.scope import pin
 from crawlpoints.models import ExcludeUrl
@@ -211,7 +211,7 @@ def test_rollback_shows_the_generation_before_and_can_be_propagated_over(world):
     first = propagate()
     world.run(document, {"": "two"})
     propagate()
-    assert services.rollback(by="tester") == dict.fromkeys(TARGETS, first.generation)
+    assert rollback.roll_back(by="tester") == dict.fromkeys(TARGETS, first.generation)
     assert shown() == {"": "one"}
     row = propagate()
     assert shown() == {"": "two"}
@@ -224,11 +224,11 @@ def test_two_older_generations_are_kept_and_the_rest_is_removed(world):
         world.run(document, {"": text})
         propagate()
     assert PublishedVersion.objects.using("primary").count() == 3
-    services.rollback(by="tester")
-    services.rollback(by="tester")
+    rollback.roll_back(by="tester")
+    rollback.roll_back(by="tester")
     assert shown() == {"": "three"}
     with pytest.raises(services.WrongMoment):
-        services.rollback(by="tester")
+        rollback.roll_back(by="tester")
 
 
 def test_titles_and_projects_follow_without_any_new_page(world):

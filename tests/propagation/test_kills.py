@@ -12,7 +12,7 @@ from clearinghouse.databases import TARGETS
 from clearinghouse.published.models import PublicSwitch
 from crawler import instances
 from crawler.models import Instance
-from crawler.propagation import claim, plan, services, switch, watchdog, work
+from crawler.propagation import claim, plan, rollback, services, switch, watchdog, work
 
 from .world import World, add_document, everything, propagate, shown
 
@@ -92,7 +92,7 @@ def test_killed_at_any_statement_that_writes_readers_see_whole_generations(two_g
         done = services.carry_out(row.pk)
         assert (done.state, done.error) == ("done", ""), victim
         assert {target: shown(target) for target in TARGETS} == dict.fromkeys(TARGETS, NEW)
-        services.rollback(by="tester")
+        rollback.roll_back(by="tester")
         wholly_old_or_new()
         victim += 11
     assert victim > 100

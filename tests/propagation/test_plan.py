@@ -1,7 +1,7 @@
 """The pure decisions: order of steps, what changes, when to ask."""
 
 from clearinghouse.databases import TARGETS
-from crawler.propagation.plan import Change, Held, Wanted, change, loses_too_much, steps
+from crawler.propagation.plan import Held, Outcome, Wanted, change, steps
 
 
 def test_the_steps_come_in_the_order_of_the_design():
@@ -40,7 +40,6 @@ def test_a_page_shown_twice_is_shown_once_again():
 
 
 def test_more_than_a_fifth_of_the_live_pages_needs_a_person():
-    assert not loses_too_much(Change(1, live=10, removed=2))
-    assert loses_too_much(Change(1, live=10, removed=3))
-    assert loses_too_much(Change(1, live=1, removed=1))
-    assert not loses_too_much(Change(1, live=0, removed=0))
+    pairs = ((10, 2), (10, 3), (1, 1), (0, 0))
+    asking = [Outcome(1, live, live - removed, 0, 0, removed).asks for live, removed in pairs]
+    assert asking == [False, True, True, False]

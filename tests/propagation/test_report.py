@@ -8,7 +8,7 @@ import pytest
 from django.db import OperationalError, connections
 
 from clearinghouse.databases import TARGETS
-from crawler.propagation import services
+from crawler.propagation import rollback
 
 from .world import World, add_document, adopt, propagate
 
@@ -47,7 +47,7 @@ def test_each_server_of_each_propagation_is_a_row(two_generations, signed_in, ma
 
 
 def test_it_shows_what_a_rollback_shows(two_generations, signed_in, manager):
-    services.rollback("primary", by="tester")
+    rollback.roll_back("primary", by="tester")
     browser = signed_in(manager)
     assert [row[:2] for row in rows(browser, "?stands=live")] == [
         ["Content development", "2"], ["Backup production", "2"], ["Primary production", "1"],

@@ -4,7 +4,7 @@ import pytest
 from django.db import connections
 
 from clearinghouse.databases import TARGETS
-from crawler.propagation import load, services
+from crawler.propagation import load, rollback
 from crawlpoints.models import ExcludeUrl
 
 from .world import ROOT, World, add_document, adopt, digest, propagate, shown
@@ -43,8 +43,8 @@ def test_a_full_propagation_changes_nothing_after_any_history():
         ExcludeUrl.objects.create(document=document, pattern=f"{ROOT}5.html")
 
     def rolled_back() -> None:
-        services.rollback(by="tester")
-        services.rollback("primary", by="tester")
+        rollback.roll_back(by="tester")
+        rollback.roll_back("primary", by="tester")
 
     def changed_back() -> None:
         world.run(document, fewer | {"": "start", "3.html": "text 3"}, links=links)
@@ -103,7 +103,7 @@ def test_a_rollback_shows_the_rows_of_before_within_five_seconds():
         return run(sql, *rest)
 
     with connections["primary"].execute_wrapper(notes):
-        services.rollback(by="tester")
+        rollback.roll_back(by="tester")
     assert digests() == old != new
     assert len(statements) == 1 and "live_generation" in statements[0]
     assert load.live("primary") == first.pk

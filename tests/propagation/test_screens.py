@@ -218,7 +218,7 @@ def test_the_list_costs_the_same_for_more_propagations(
     browser = signed_in(administrator)
     for number in range(2, 12):
         Propagation.objects.create(state="done", requested_by="x", created_at="2026-11-12T00:00Z", pk=number)
-    with django_assert_max_num_queries(12, using="webcrawl"):
+    with django_assert_max_num_queries(18, using="webcrawl"):
         browser.get(reverse("propagation"))
 
 

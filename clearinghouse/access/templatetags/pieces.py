@@ -37,6 +37,7 @@ STATES = {
     "stopped": ("", "off", "Stopped"),
     "cancelled": ("", "x", "Cancelled"),
     "failed": ("bad", "stop", "Failed"),
+    "left_out": ("", "skip", "Left out"),
     "active": ("ok", "ok", "Active"),
     "inactive": ("", "off", "Inactive"),
     "failing": ("bad", "stop", "Failing"),

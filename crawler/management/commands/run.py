@@ -1,4 +1,4 @@
-"""manage.py run: look at a run, or control it."""
+"""manage.py run: look at a run, control it, or leave its results out of what is published."""
 
 from typing import Any
 
@@ -9,26 +9,42 @@ from clearinghouse.plurals import plural
 from crawler import control
 from crawler.errors import WrongMoment
 from crawler.models import Run
+from crawler.propagation import left_out
 from crawler.queries.results import run_result
 from crawler.speeds import SPEEDS
+from crawlpoints.checks import Invalid
 
 ORDERS = {"pause": control.pause, "resume": control.resume, "stop": control.stop, "cancel": control.cancel}
+LEAVE_OUT, TAKE_IN = PUBLISHED = ("leave-out", "take-in")
 
 
 class Command(Command):
-    help = "Show a run, or pause, resume, stop (keep results), cancel (discard results) it, or set its speed."
+    help = (
+        "Show a run, or pause, resume, stop (keep results), cancel (discard results) it, or set its speed; of one that "
+        "has ended, leave its results out of what is published, or take them in again."
+    )
 
     def options(self, parser: CommandParser) -> None:
         parser.add_argument("run", type=whole(1), metavar="RUN", help="number of the run; alone it is shown")
-        parser.add_argument("order", nargs="?", choices=[*ORDERS, "speed"], help="what to do with it")
+        parser.add_argument("order", nargs="?", choices=[*ORDERS, "speed", *PUBLISHED], help="what to do with it")
         parser.add_argument("speed", nargs="?", choices=SPEEDS, help="after speed: which one")
+        parser.add_argument(
+            "--doc", action="append", type=whole(1), default=[], metavar="DOC",
+            help="with leave-out and take-in: only this document (repeatable)",
+        )  # fmt: skip
+        parser.add_argument("--reason", default="", help="with leave-out: why")
 
     def work(self, **options: Any) -> dict[str, Any]:
         run = Run.objects.filter(pk=options["run"]).first()
         if run is None:
             raise Stop(f"There is no run {options['run']}.", WRONG_USE)
         try:
-            self._obey(run, options["order"], options["speed"])
+            if options["order"] in PUBLISHED:
+                self._count(run, options)
+            else:
+                self._obey(run, options["order"], options["speed"])
+        except Invalid as error:
+            raise Stop(f"{error}: --reason TEXT", WRONG_USE)
         except WrongMoment as error:
             raise Stop(str(error))
         run.refresh_from_db()
@@ -37,6 +53,13 @@ class Command(Command):
         self.say(f"Run {run.pk} {run.get_state_display().lower()}: {pages}, "
                  f"{result['queued']} queued, {sum(result['failed'].values())} failed")  # fmt: skip
         return result
+
+    def _count(self, run: Run, options: dict[str, Any]) -> None:
+        excursions = left_out.of_run(run.pk, options["doc"])
+        if options["order"] == TAKE_IN:
+            left_out.take_in(excursions, by=self.person)
+        else:
+            left_out.leave_out(excursions, options["reason"], by=self.person)
 
     def _obey(self, run: Run, order: str | None, speed: str | None) -> None:
         if order == "speed":

@@ -8,8 +8,8 @@ from clearinghouse.library.models import Document
 from clearinghouse.published.types import PAGE_TYPES
 
 from ...intake import snapshot_of
+from ...queries.advised import advised
 from ...queries.counts import tallies, totals
-from ...queries.findings import advice_of
 from ...queries.sites import Group, by_folder, by_site
 from ..scope import run_or_404
 from ..tab_settings import differing
@@ -42,14 +42,14 @@ def counts(asked: Asked, run_id: int) -> Answer:
     doc_id = asked.query.get("document")
     if doc_id is not None:
         docs = {doc_id} if docs is None else docs & {doc_id}
-    sums, divided, advised = totals(run, docs), tallies(run, docs), advice_of(run.pk, docs)
+    sums, divided, found = totals(run, docs), tallies(run, docs), advised(run, docs)
     figures: dict[str, Any] = {name: getattr(sums, name) for name in (*COUNTERS, "documents", "bytes")}
     return Answer(figures | {
         "skipped_by_reason": divided.skipped,
         "failed_by_reason": divided.failed,
         "statuses": {f"{first}xx": count for first, count in sorted(divided.statuses.items())},
-        "recommendation": advised,
-        "still_looking": sums.documents - sum(advised.values()),
+        "recommendation": found.counts,
+        "still_looking": found.looking,
         "types": {PAGE_TYPES.get(kind, str(kind)): count for kind, count in sorted(divided.types.items())},
         "depths": [
             {"depth": depth, "done": done, "waiting": waiting, "left": divided.left[depth]}

@@ -58,7 +58,8 @@ SCHEMAS: dict[str, Schema] = {
         left_out=list_of(INT), counts=_COUNTS,
     ),
     "Excursion": shape_of(
-        document_id=INT, title=TEXT, project=TEXT, state=TEXT, **dict.fromkeys((*COUNTERS, "bytes"), INT)
+        document_id=INT, title=TEXT, project=TEXT, state=TEXT, left_out_reason=TEXT, left_out_by=TEXT,
+        left_out_at=MOMENT, **dict.fromkeys((*COUNTERS, "bytes"), INT)
     ),
     "LedgerRow": shape_of(
         id=INT, document_id=INT, document=TEXT, url=TEXT, outcome=TEXT, reason=TEXT, detail=TEXT, status=INT, depth=INT,
@@ -136,7 +137,8 @@ def run(row: Run, sums: Totals) -> dict[str, Any]:
 
 
 def excursion(row: Excursion) -> dict[str, Any]:
-    head = {"document_id": row.doc_id, "title": row.title, "project": row.project, "state": row.state}
+    head = {"document_id": row.doc_id, "left_out_at": moment(row.left_out_at)}
+    head |= {name: getattr(row, name) for name in ("title", "project", "state", "left_out_reason", "left_out_by")}
     return head | {name: getattr(row, name) for name in (*COUNTERS, "bytes")}
 
 

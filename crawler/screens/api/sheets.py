@@ -27,7 +27,7 @@ SCHEMAS: dict[str, Schema] = {
     ),
     "Crawl": shape_of(
         run_id=INT, state=TEXT, requested_by=TEXT, origin=TEXT, note=TEXT, started_at=MOMENT, finished_at=MOMENT,
-        **dict.fromkeys((*COUNTERS, "bytes"), INT),
+        left_out_reason=TEXT, left_out_by=TEXT, left_out_at=MOMENT, **dict.fromkeys((*COUNTERS, "bytes"), INT),
     ),
 }  # fmt: skip
 

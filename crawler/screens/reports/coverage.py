@@ -11,7 +11,7 @@ from clearinghouse.access.policies import Action, documents_for
 from clearinghouse.access.templatetags.pieces import age, plural, spark
 from crawlpoints.queries import counts_by_document
 
-from ...queries.reports import newest_ended, trends
+from ...queries.latest import LastCrawl, last_crawls, trends
 from ...queries.standing import place_of
 from .frame import Asked, Bar, Cell, Chart, Column, Field, Report, ordered
 
@@ -37,10 +37,10 @@ _KEYS: dict[str, Any] = {
     "document": lambda row: row["title"].casefold(),
     "project": lambda row: row["project"].casefold(),
     "points": lambda row: row["active"],
-    "state": lambda row: place_of(row["last"]["state"] if row["last"] else "never"),
-    "ended": lambda row: row["last"]["finished_at"].timestamp() if row["last"] else 0.0,
-    "pages": lambda row: row["pages"] if row["last"] else -1,
-    "errors": lambda row: row["last"]["failed"] if row["last"] else -1,
+    "state": lambda row: place_of(row["last"].state if row["last"] else "never"),
+    "ended": lambda row: row["last"].at.timestamp() if row["last"] else 0.0,
+    "pages": lambda row: row["last"].pages if row["last"] else -1,
+    "errors": lambda row: row["last"].errors if row["last"] else -1,
 }
 
 
@@ -65,7 +65,7 @@ def report(asked: Asked) -> Report:
 def _rows(asked: Asked, now: datetime) -> list[dict[str, Any]]:
     documents = documents_for(asked.request.user, Action.VIEW_RUNS).order_by()
     found = documents.values_list("pk", "sheet__title", "sheet__project__name")
-    points, last = counts_by_document(), newest_ended(asked.docs)
+    points, last = counts_by_document(), last_crawls(asked.docs)
     return [_row(doc, title, project, points.get(doc, (0, 0)), last.get(doc), now) for doc, title, project in found]
 
 
@@ -77,9 +77,8 @@ def _row(*given: Any) -> dict[str, Any]:
         "project": project or "",
         "active": active,
         "all": every,
-        "last": last if last and last["finished_at"] else None,
-        "pages": last["crawled"] + last["unchanged"] if last else 0,
-        "age": _age(last["finished_at"] if last else None, now),
+        "last": last if last and last.at else None,
+        "age": _age(last.at if last else None, now),
     }
 
 
@@ -98,7 +97,8 @@ def _cells(rows: list[dict[str, Any]]) -> list[list[Cell]]:
 
 
 def _line(row: dict[str, Any], trend: list[int]) -> list[Cell]:
-    last, doc = row["last"], row["id"]
+    last: LastCrawl | None = row["last"]
+    doc = row["id"]
     points = reverse("crawl-points", args=[doc])
     cells = [
         Cell(row["title"], points),
@@ -107,15 +107,19 @@ def _line(row: dict[str, Any], trend: list[int]) -> list[Cell]:
     ]
     if last is None:
         return [*cells, Cell("", state="never", value="never"), *[Cell(None, value="")] * 4]
-    tabs = {name: f"{reverse('run-tab', args=[last['run_id'], name])}?doc={doc}" for name in ("pages", "errors")}
+    tabs = {name: f"{reverse('run-tab', args=[last.run_id, name])}?doc={doc}" for name in ("pages", "errors")}
     return [
         *cells,
-        Cell(f"Run {last['run_id']}", reverse("run", args=[last["run_id"]]), state=last["state"]),
-        Cell(age(last["finished_at"]), value=last["finished_at"].isoformat()),
-        Cell(row["pages"], tabs["pages"]),
-        Cell(last["failed"], tabs["errors"], bad=True),
+        Cell(f"Run {last.run_id}", reverse("run", args=[last.run_id]), state=last.state, sub=_since(last)),
+        Cell(age(last.at), value=last.at.isoformat() if last.at else ""),
+        Cell(last.pages, tabs["pages"]),
+        Cell(last.errors, tabs["errors"], bad=True),
         Cell(spark(trend), value=" ".join(str(pages) for pages in trend)),
     ]
+
+
+def _since(last: LastCrawl) -> str:
+    return f"run {last.since_run}: {last.since.replace('_', ' ')}" if last.since else ""
 
 
 def _sentence(counts: Counter[str], whole: int) -> str:

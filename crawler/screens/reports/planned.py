@@ -10,8 +10,8 @@ from django.utils import timezone
 from clearinghouse.access.templatetags.pieces import plural, when
 
 from ... import schedules
-from ...queries.plans import documents_of, pages_of
-from ...queries.runs import latest_crawls
+from ...queries.latest import LastCrawl, last_crawls
+from ...queries.plans import documents_of
 from ..plans import Plan, plans_of
 from ..scope import number_in
 from .activity import day_bars, max_of
@@ -97,17 +97,17 @@ def _of_one(asked: Asked, plan: Plan) -> Report:
 
 def _documents(rows: list[Any]) -> list[list[Cell]]:
     ids = [row.pk for row in rows]
-    last, pages = latest_crawls(ids), pages_of(ids)
-    return [_document(row, last.get(row.pk), pages.get(row.pk, 0)) for row in rows]
+    last = last_crawls(ids)
+    return [_document(row, last.get(row.pk)) for row in rows]
 
 
-def _document(row: Any, last: Any, pages: int) -> list[Cell]:
+def _document(row: Any, last: LastCrawl | None) -> list[Cell]:
     name = Cell(row.title, reverse("crawl-points", args=[row.pk]))
     if last is None:
         return [name, Cell(0), Cell("never", value="")]
     listed = f"{reverse('run-tab', args=[last.run_id, 'pages'])}?doc={row.pk}"
     run = Cell(f"Run {last.run_id}", reverse("run", args=[last.run_id]), value=last.run_id)
-    return [name, Cell(pages, listed), run]
+    return [name, Cell(last.pages, listed), run]
 
 
 def _chart(nights: dict[date, Counter[str]]) -> Chart | None:

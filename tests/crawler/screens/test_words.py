@@ -193,8 +193,10 @@ def test_the_result_of_a_run_is_the_crawl_object(finished_run: Run) -> None:
     ("aftermath", "ending"),
     [
         (Aftermath(), "."),
-        (Aftermath(since=206, changed=38, findings=2), ", 38 pages changed since run 206. 2 findings need attention."),
-        (Aftermath(since=206, changed=1, findings=1), ", 1 page changed since run 206. 1 finding needs attention."),
+        (Aftermath(206, Counter(changed=38, unchanged=9), 2),
+         ", 38 pages changed since run 206. 2 findings need attention."),
+        (Aftermath(206, Counter(gone=338, new=1), 1),
+         ", 1 page added, 338 removed since run 206. 1 finding needs attention."),
         (Aftermath(since=206, findings=0), ", 0 pages changed since run 206."),
     ],
 )  # fmt: skip
