@@ -22,8 +22,11 @@ PLACES = {
 }  # fmt: skip
 PARTS = {
     "score": "Words in the whole page, as the index counts them", "title": "Title", "address": "Address",
-    "heading": "Headings", "anchor": "Links pointing here", "exact": "The very forms that were asked for",
-    "beside": "Words side by side", "covered": "Words that stand anywhere",
+    "name": "Last part of the address", "inside": "Words inside the last part of the address", "heading": "Headings",
+    "headline": "A heading with little besides", "anchor": "Links pointing here",
+    "exact": "The very forms that were asked for", "beside": "Words side by side", "near": "Words near each other",
+    "often": "How often words stand in the text", "covered": "Words that stand anywhere",
+    "length": "Length of the text",
 }  # fmt: skip
 
 

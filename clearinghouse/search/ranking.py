@@ -1,18 +1,21 @@
 """Owns: the order of the best candidates: the index counts words, this looks at where they stand. Pure.
 
-A page is about what its title, its address and a line of its headings say together; a word that few of the
-candidates carry tells more than one they all do; a page with the very forms that were typed comes before one with
-other inflections. Tuned on the index of one manual (tests/bench/relevance). Does not: find candidates.
+A page is about what its title, the name of its file, its address and a line of its headings say together, and what
+its text says often and in one place; a word that few of the candidates carry tells more than one they all do; a page
+with the very forms that were typed comes before one with other inflections. The weights were learned from entries and
+questions of some manuals and judged by others (tests/bench/relevance). Does not: find candidates.
 Called by: the engine.
 """
 
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import NamedTuple
 from urllib.parse import unquote
 
+from .nearness import Finder, Standing, near, often
 from .query import Query
 from .words import beginning, for_index, stem, words_of
 
@@ -20,7 +23,12 @@ POOL = 60  # candidates looked at
 LOOKED_AT = 20_000  # characters of each of their texts
 _LINES, _WORDS_IN_LINE = 400, 12  # of headings and of anchors; what stands further down says little
 # What a full match is worth, beside the index's own score, of which the best candidate's is 1.
-WEIGHTS = {"title": 0.4, "address": 1.4, "heading": 1.0, "anchor": 0.4, "exact": 0.3, "beside": 0.4, "covered": 0.4}
+WEIGHTS = {
+    "title": 1.1, "address": 0.24, "name": 0.52, "inside": 0.45, "heading": 0.48, "headline": 0.85, "anchor": 0.8,
+    "exact": 0.53, "beside": 0.37, "near": 0.58, "often": 1.0, "covered": 0.07, "length": 0.53,
+}  # fmt: skip
+_LONG = 12.0  # the logarithm of the characters of a very long text
+_SHORT = 3  # letters: shorter words stand inside of too many others
 _OPEN_LINE = 0.6  # the share a line keeps that says much besides
 _TYPOGRAPHY = re.compile("[\u00a0-\u00a9\u00ab-\u00b1\u00b4\u00b6-\u00b8\u00bb\u2000-\u203e\u2190-\u21ff\u2500-\u27bf]")
 _SITE = re.compile(r"^[a-z]+://[^/]*", re.IGNORECASE)
@@ -46,6 +54,7 @@ class Place:
 
     title: Words
     address: Words
+    name: Words  # what stands behind the last slash of the address
     headings: tuple[Words, ...]
     anchors: tuple[Words, ...]
 
@@ -64,6 +73,7 @@ class Asked:
         self.single = list(dict.fromkeys((word,) for words in self.terms for word in words))
         self.stems = {word for (word,) in self.single}
         self.beginnings = tuple(beginning(word) for word in self.stems)
+        self.finder = Finder(self.stems, {term.words[-1] for term in terms if term.prefix})
         self.open = {term.words[-1] for term in terms if term.prefix}
         in_order = [word for group in query.required for word in group[0].words]
         self.pairs = {(one, two): _pair(one, two) for one, two in pairwise(in_order) if one != two}
@@ -99,25 +109,50 @@ def evidence(query: Query, candidates: Sequence[Candidate]) -> list[dict[str, fl
     places = [place_of(one, asked) for one in candidates]
     carried = [place.all for place in places]
     by_term, by_word = _weights(asked.terms, carried), _weights(asked.single, carried)
+    looks = [_look(one, asked) for one in candidates]
+    anywhere = [page | {word for _, word in look.standing} for page, look in zip(carried, looks, strict=True)]
+    told = {words[0]: weight for words, weight in _weights(asked.single, anywhere).items()}
     best = max(one.score for one in candidates) or 1.0
     return [
         {
             "score": one.score / best,
             "title": _share([place.title], by_word),
             "address": _share([place.address], by_word),
+            "name": _alone(place.name, told),
+            "inside": _inside(place.name, told),
             "heading": _share(place.headings, by_term),
+            "headline": max((_alone(line, told) for line in place.headings), default=0.0),
             "anchor": _share(place.anchors, by_term),
-            **_said(one, asked, by_word),
+            "near": near(look.standing, told),
+            "often": often(look.standing, told, len(one.text)),
+            "length": math.log1p(len(one.text)) / _LONG,
+            **_said(look.said, asked, by_word),
         }
-        for one, place in zip(candidates, places, strict=True)
+        for one, place, look in zip(candidates, places, looks, strict=True)
     ]
 
 
-def _said(one: Candidate, asked: Asked, weights: dict[Words, float]) -> dict[str, float]:
+class Look(NamedTuple):
+    """What a candidate says, folded, and where the words stand in its text."""
+
+    said: str
+    standing: Standing
+
+
+def _look(one: Candidate, asked: Asked) -> Look:
+    text = _folded(one.text)
+    return Look(
+        "\n".join((_folded("\n".join((one.title, one.headings, one.anchors))), text)), asked.finder.standing(text)
+    )
+
+
+def _folded(text: str) -> str:
+    text = _TYPOGRAPHY.sub(" ", text)  # of most texts nothing else is foreign
+    return text.lower() if text.isascii() else for_index(text) or ""
+
+
+def _said(said: str, asked: Asked, weights: dict[Words, float]) -> dict[str, float]:
     """How much of what was typed stands anywhere in the page, in any form, in its very form, and side by side."""
-    said = "\n".join((one.title, one.headings, one.anchors, one.text))
-    said = _TYPOGRAPHY.sub(" ", said)  # of most texts nothing else is foreign
-    said = said.lower() if said.isascii() else for_index(said) or ""
     exact = {word for word in asked.words if stands(word, said, open_end=word in asked.open)}
     covered = {stem(word) for word in exact}
     covered |= {word for word in asked.stems - covered if beginning(word) in said}
@@ -141,8 +176,9 @@ def _holds_pair(said: str, form: re.Pattern[str]) -> bool:
 
 
 def place_of(one: Candidate, asked: Asked) -> Place:
-    path = _ENDING.sub("", _SITE.sub("", one.url).partition("?")[0])
-    return Place(_stems(one.title), _stems(unquote(path)), _lines(one.headings, asked), _lines(one.anchors, asked))
+    path = unquote(_ENDING.sub("", _SITE.sub("", one.url).partition("?")[0]))
+    name = path.rstrip("/").rpartition("/")[2]
+    return Place(_stems(one.title), _stems(path), _stems(name), _lines(one.headings, asked), _lines(one.anchors, asked))
 
 
 def _lines(text: str, asked: Asked) -> tuple[Words, ...]:
@@ -180,6 +216,20 @@ def _share(lines: Iterable[Words], weights: dict[Words, float]) -> float:
             filled = min(1.0, sum(map(len, found)) / len(line))
             best = max(best, sum(weights[words] for words in found) * (_OPEN_LINE + (1 - _OPEN_LINE) * filled))
     return best
+
+
+def _alone(line: Words, weights: Mapping[str, float]) -> float:
+    """How much the line says of what was asked, and how little besides: the harmonic mean of both shares."""
+    found = [word for word in line if word in weights]
+    told = sum(weights[word] for word in set(found))
+    filled = len(found) / max(1, len(line))
+    return 2 * told * filled / (told + filled) if found else 0.0
+
+
+def _inside(name: Words, weights: Mapping[str, float]) -> float:
+    """Names of files write words together: gitignore, createtable."""
+    joined = "".join(name)
+    return sum(weight for word, weight in weights.items() if len(word) > _SHORT and beginning(word) in joined)
 
 
 def holds(line: Words, words: Words) -> bool:

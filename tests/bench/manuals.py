@@ -126,9 +126,10 @@ def _docbook_list(listing: HtmlElement, above: str) -> Iterator[tuple[str, str]]
 
 
 def _keywords(manual: Manual) -> Iterator[tuple[str, str]]:
-    """A list of links, each named by its keyword."""
+    """A list of links, each named by its keyword; those named by an address ask for nothing in words."""
     for tree in _trees(manual):
-        yield from ((link.text_content(), link.get("href", "")) for link in tree.iterfind(".//li/a"))
+        links = [(link.text_content(), link.get("href", "")) for link in tree.iterfind(".//li/a")]
+        yield from ((text, href) for text, href in links if ".html" not in text)
 
 
 _ENTRIES = {"sphinx": _sphinx, "docbook": _docbook, "keywords": _keywords, "": lambda manual: ()}

@@ -4,8 +4,10 @@ from clearinghouse.search.query import parse
 from clearinghouse.search.ranking import Candidate, ranked
 
 
-def page(number: int, title: str = "", headings: str = "", url: str = "http://a.org/x.html", score: float = 1.0):
-    return Candidate(number, score, title, headings, "", url)
+def page(
+    number: int, title: str = "", headings: str = "", url: str = "http://a.org/x.html", score: float = 1.0, text=""
+):
+    return Candidate(number, score, title, headings, "", url, text)
 
 
 def order(text: str, *pages: Candidate) -> list[int]:
@@ -20,6 +22,27 @@ def test_a_heading_that_says_it_all_comes_before_headings_that_share_it():
 
 def test_the_address_tells_what_a_page_is_about():
     assert order("threading lock", page(1), page(2, url="http://a.org/library/threading.html")) == [2, 1]
+
+
+def test_names_of_files_write_words_together():
+    assert (
+        order("create table", page(1, url="http://a.org/sql-x.html"), page(2, url="http://a.org/createtable.html"))[0]
+        == 2
+    )
+
+
+def test_a_heading_of_these_words_alone_comes_before_one_that_says_much_besides():
+    alone, much = (
+        page(1, headings="Replication origins"),
+        page(2, headings="Functions and views of replication origins"),
+    )
+    assert order("replication origins", much, alone) == [1, 2]
+
+
+def test_words_in_one_place_of_the_text_come_before_words_far_away():
+    near = page(1, text="pick one of a list here" + " and" * 200)
+    far = page(2, text="pick" + " and" * 200 + " list")
+    assert order("pick list", far, near) == [1, 2]
 
 
 def test_a_word_few_candidates_carry_tells_more():
