@@ -304,7 +304,7 @@ def test_rows_that_refer_to_nothing_do_not_stop_an_adoption(tmp_path: Path) -> N
     install.rows("default", "INSERT INTO doc_field_crawl_point VALUES (71, 999, 110, 7, 0, 0, null, null, null, null)")
     done = install.command("prepare")
     assert done.returncode == 0, done.stderr
-    assert "refer to rows that do not exist" in done.stdout
+    assert "1 row refers to what does not exist" in done.stdout
     assert install.rows("default", "SELECT doc_id FROM doc_field_crawl_point WHERE doc_field_crawl_point_id = 71") == [
         (999,)
     ]
