@@ -147,13 +147,17 @@ def test_every_list_says_which_limit_was_met(browser: Client, document: Document
 def test_a_document_says_what_its_state_means(document: Document) -> None:
     one = make_run(document).excursions.get()
     said = {}
-    for state in ("running", "paused", "interrupted", "stopped", "cancelled", "failed", "finished_at_limit"):
+    for state in ("running", "paused", "interrupted", "stopping", "stopped", "cancelled", "failed",
+                  "finished_at_limit"):  # fmt: skip
         one.state = state
         said[state] = one.word
     assert said == {
-        "running": "", "paused": "", "interrupted": "Interrupted, resuming", "stopped": "Stopped (kept)",
+        "running": "", "paused": "", "interrupted": "Interrupted, resuming", "stopping": "Finishing",
+        "stopped": "Stopped (kept)",
         "cancelled": "Cancelled (discarded)", "failed": "Failed (a fault of ours)", "finished_at_limit": "",
     }  # fmt: skip
+    one.state, one.tallies = "stopping", {"reason": {"run_stopped": 3}}
+    assert one.word == ""
     one.state, one.control = "running", "pause"
     assert one.word == "Pausing"
     one.state = "paused"
