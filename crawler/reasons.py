@@ -13,6 +13,7 @@ HTTP = ("http_4xx", "http_5xx")  # what these mean, the status tells
 _IN_A_BROWSER = "Open it in a browser. If it does not open there either, "
 _LATER = "Crawl it again later. If it fails again, "
 _THE_LINK = "Enter its new address in the crawl point, or correct the link on the page on which it was found."
+_THE_START = "Enter its new address in the crawl point."
 _THE_OWNER = "tell the owner of the site."
 
 
@@ -103,8 +104,9 @@ _ADVICE = {
 }
 
 
-def reason_of(code: str, status: int = 0) -> Reason:
-    """A reason as people read it. What is not in the list keeps its code: rows may be of another version."""
+def reason_of(code: str, status: int = 0, start: bool = False) -> Reason:
+    """A reason as people read it. What is not in the list keeps its code: rows may be of another version. Where the
+    address is known to be the start of a crawl point, no page that leads to it is spoken of."""
     known = REASONS.get(code)
     if known is None:
         return Reason(code, FAILED, code, code)
@@ -112,7 +114,8 @@ def reason_of(code: str, status: int = 0) -> Reason:
         return known._replace(advice=_ADVICE.get(code, ""))
     words = _STATUSES.get(status, _OTHERS[code])
     sentence = f"the site answered {status}: {words.sentence}"
-    return Reason(code, FAILED, f"{words.label} ({status})", sentence, words.advice, status)
+    advice = _THE_START if start and words.advice == _THE_LINK else words.advice
+    return Reason(code, FAILED, f"{words.label} ({status})", sentence, advice, status)
 
 
 def every_reason() -> list[Reason]:

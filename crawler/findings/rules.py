@@ -62,7 +62,7 @@ def start_failed(facts: Facts) -> Iterator[Found]:
         if start.failing_runs >= FAILING_RUNS:
             fixes.append(Fix("Deactivate", point_id=point.id, change={"active": 0}))
         runs = f" in {plural(start.failing_runs, 'run')}" if start.failing_runs > 1 else ""
-        reason = reason_of(start.reason, start.status)
+        reason = reason_of(start.reason, start.status, start=True)
         said = start.status >= 400
         failed = f"answered {answered(start.status)}" if said else f"could not be crawled: {reason.because}"
         sentence = f"The start page {point.url} {failed}{runs}. {reason.advice}".rstrip()

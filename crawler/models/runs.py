@@ -32,6 +32,9 @@ ENDED_WORDS = {
 }
 
 
+_CUT_OFF = {"run_stopped", "run_cancelled"}  # reasons of what a person had left undone
+
+
 class Run(models.Model):
     """One launch over some or all documents. Its counts are the sums over its excursions."""
 
@@ -125,6 +128,8 @@ class Excursion(models.Model):
             return "Paused (this document only)"
         if self.state == State.INTERRUPTED:
             return "Interrupted, resuming"
+        if self.state == State.STOPPING and not _CUT_OFF & self.tallies.get("reason", {}).keys():
+            return "Finishing"
         if self.state == State.FINISHED_AT_LIMIT and self.limits:
             return f"Finished at limit ({self.limits})"
         return ENDED_WORDS.get(State(self.state), "")

@@ -103,7 +103,7 @@ class Row:
 
     @property
     def advice(self) -> str:
-        return reason_of(self.reason, self.status).advice
+        return reason_of(self.reason, self.status, start=self.found_on is None).advice
 
 
 class Rows:

@@ -28,6 +28,7 @@ class Standing:
     interruptions: int = 0
     limits: str = ""  # which were met, in words
     slow: str = ""  # what holds it up
+    limit_elsewhere: bool = False  # if one was met, then by documents that this person does not see
 
     @property
     def interrupted(self) -> bool:
@@ -38,16 +39,17 @@ class Standing:
 PLAIN = Standing()
 
 
-def standing_of(run: Run, reasons: Mapping[str, int]) -> Standing:
+def standing_of(run: Run, reasons: Mapping[str, int], docs: Docs) -> Standing:
     """Of one run whose reasons were summed up already; without what holds it up, which its page knows better."""
     documents, begun = _documents([run]).get(run.pk, (Counter(), False))
     by, times = _told([run]).get(run.pk, ("", 0))
-    return Standing(documents, begun, by, times, limits_in(reasons))
+    limits = limits_in(reasons)
+    return Standing(documents, begun, by, times, limits, limit_elsewhere=docs is not None and not limits)
 
 
 def standings(runs: Sequence[Run], docs: Docs, now: datetime) -> dict[int, Standing]:
     """Of a list of runs."""
-    documents, told, limits = _documents(runs), _told(runs), _limits(runs)
+    documents, told, limits = _documents(runs), _told(runs), _limits(runs, docs)
     slow = _slow(runs, now) if docs is None else {}  # sites of documents a person may not see are not named
     return {
         run.pk: Standing(
@@ -55,6 +57,7 @@ def standings(runs: Sequence[Run], docs: Docs, now: datetime) -> dict[int, Stand
             *told.get(run.pk, ("", 0)),
             limits=limits.get(run.pk, ""),
             slow=slow_words(slow.get(run.pk, {})),
+            limit_elsewhere=docs is not None and not limits.get(run.pk),
         )
         for run in runs
     }
@@ -131,11 +134,12 @@ def _told(runs: Iterable[Run]) -> dict[int, tuple[str, int]]:
     return found
 
 
-def _limits(runs: Iterable[Run]) -> dict[int, str]:
+def _limits(runs: Iterable[Run], docs: Docs) -> dict[int, str]:
     cut = [run.pk for run in runs if run.state == State.FINISHED_AT_LIMIT]
     if not cut:
         return {}
     rows = Excursion.objects.filter(run__in=cut, state=State.FINISHED_AT_LIMIT).annotate(limits=limits_met())
+    rows = rows if docs is None else rows.filter(doc_id__in=docs)
     found: dict[int, set[str]] = {}
     for run_id, limits in rows.order_by().values_list("run_id", "limits").distinct():
         found.setdefault(run_id, set()).update(limits.split(_AND))

@@ -123,7 +123,7 @@ def tab_frame(request: HttpRequest, run_id: int, tab: str) -> tuple[Run, Docs, d
     sums = totals(run, docs)
     context = frame(request, run, docs, sums, tab)
     divided = tallies(run, docs)
-    standing = standing_of(run, divided.reasons)
+    standing = standing_of(run, divided.reasons, docs)
     context |= {
         "tallies": divided,
         "state_code": state_code(run, standing),

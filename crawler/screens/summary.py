@@ -66,7 +66,7 @@ def _counters(run: Run, docs: Docs) -> tuple[Totals, Tallies, Standing]:
     known: tuple[Totals, Tallies, Standing] | None = cache.get(key)
     if known is None:
         divided = tallies(run, docs)
-        known = totals(run, docs), divided, standing_of(run, divided.reasons)
+        known = totals(run, docs), divided, standing_of(run, divided.reasons, docs)
         if known[0].documents > _MANY:
             cache.set(key, known, 1)
     return known

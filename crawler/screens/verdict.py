@@ -20,7 +20,10 @@ _ORDINALS = {1: "st", 2: "nd", 3: "rd"}
 
 
 def state_code(run: Run, standing: Standing = PLAIN) -> str:
-    """The state to show: a run whose documents all wait for an heir of the dead is interrupted."""
+    """The state to show: a run whose documents all wait for an heir of the dead is interrupted; a limit that only
+    documents of others met is none."""
+    if run.state == State.FINISHED_AT_LIMIT and standing.limit_elsewhere:
+        return State.FINISHED
     return State.INTERRUPTED if run.state == State.RUNNING and standing.interrupted else run.state
 
 
@@ -78,7 +81,7 @@ def verdict(
         return format_html("{} {}.", _PAUSING, _progress(sums))
     if code in (State.PAUSED, State.INTERRUPTED, State.STOPPING):
         return format_html("{} {}.", _HELD[State(code)], _progress(sums))
-    return format_html("{}{}", _ended(run, sums, now, aftermath), _attention(run, aftermath))
+    return format_html("{}{}", _ended(run, code, sums, now, aftermath), _attention(run, aftermath))
 
 
 _WAITING = {
@@ -135,15 +138,15 @@ def _changed(aftermath: Aftermath) -> str:
     return f", {plural(count, 'page')} {first}{more} since run {aftermath.since}"
 
 
-def _ended(run: Run, sums: Totals, now: datetime, aftermath: Aftermath) -> SafeString:
+def _ended(run: Run, code: str, sums: Totals, now: datetime, aftermath: Aftermath) -> SafeString:
     documents = plural(sums.documents, "document")
     took = duration(((run.finished_at or now) - run.started_at).total_seconds()) if run.started_at else "0 s"
     pages = plural(sums.pages, "page")
-    if run.state == State.CANCELLED:
+    if code == State.CANCELLED:
         return format_html(
             "Cancelled after {}: the results of {} were discarded; the earlier ones stay.", took, documents
         )
-    opening = _OPENINGS[State(run.state)]
+    opening = _OPENINGS[State(code)]
     stored = format_html("<strong>{}</strong> stored from {}, {}", pages, documents, _errors(sums))
     return format_html("{} {}: {}{}.", opening, took, stored, _changed(aftermath))
 

@@ -204,7 +204,7 @@ def _show(
         form.add_error("password", LOST)
     context = _context(request, document, point, form) | (extra or {})
     context["in_dialog"] = bool(_htmx(request))
-    context["repairs"] = repairs.buttons_of(context.get("fixes", {}), context["action"], context["in_dialog"])
+    context["repairs"] = repairs.buttons_of(context.get("fixes", {}), context["action"])
     template = "crawlpoints/point_dialog.html" if _in_dialog(request) else "crawlpoints/point_page.html"
     return render(request, template, context, status=status)
 

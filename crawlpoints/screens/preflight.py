@@ -72,8 +72,8 @@ def cautions_of(point: CrawlPoint, seen: Visit) -> list[Caution]:
     if last.reason == "address_refused":
         return [Caution("network", f"{seen.verdict}. Ask an administrator to allow its network")]
     if last.reason and last.reason not in _UNDECIDED:
-        label = reason_of(last.reason, last.status).label
-        return [Caution("start", f"The start page cannot be stored now: {label}. {seen.advice}".rstrip(". "))]
+        reason = reason_of(last.reason, last.status, start=True)
+        return [Caution("start", f"The start page cannot be stored now: {reason.label}. {reason.advice}".rstrip(". "))]
     if seen.sign_in_page and not point.auth_type:
         return [Caution("sign_in", "The start page looks like a sign-in page. Set Authentication with Update")]
     return []

@@ -52,9 +52,9 @@ def with_root(data: QueryDict) -> QueryDict:
     return data
 
 
-def buttons_of(fixes: dict[str, str], action: str, in_dialog: bool) -> dict[str, SafeString]:
+def buttons_of(fixes: dict[str, str], action: str) -> dict[str, SafeString]:
     """What stands under URL, root string and sign-in page."""
-    made = {"sign_in_url": _detect(action if in_dialog else "")}
+    made = {"sign_in_url": _detect(action)}
     if "url" in fixes:
         made["url"] = _button("use_url", f"Use {fixes['url']}")
     # Never with the folder it will use: the URL may change before it is pressed.
@@ -68,8 +68,6 @@ def _button(value: str, label: str) -> SafeString:
 
 def _detect(action: str) -> SafeString:
     """With scripts it fetches its own part of the form only, so that a password that was typed stays."""
-    if not action:
-        return _button("detect", "Detect the form")
     return format_html(
         '<button class="btn s" name="do" value="detect" hx-post="{}" hx-target="#sign-in-form" '
         'hx-select="#sign-in-form" hx-select-oob="#problems" hx-swap="outerHTML">Detect the form</button>',

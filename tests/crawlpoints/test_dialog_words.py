@@ -50,6 +50,8 @@ def test_a_part_of_the_form_fetched_anew_takes_no_password_away(
 ) -> None:
     url = edit(document, protected)
     typed = filled(browser.get(url)) | {"password": "canary-8R", "do": "detect", "sign_in_url": "http://127.0.0.1:9/"}
+    alone = browser.get(url).content.decode()  # the page of its own, where the password stays as well
+    assert all(f'hx-post="{url}" hx-target="#{one}"' in alone for one in ("sign-in-form", "sign-in-test", "answer"))
     part = {"HX-Request": "true", "HX-Target": "sign-in-form"}
     page = browser.post(url, typed, headers=part).content.decode()
     assert LOST not in page and "canary" not in page

@@ -174,6 +174,15 @@ def test_a_circle_of_redirects_is_the_reason_of_its_last_hop(
     assert "The start page cannot be stored now: redirect loop" in shown
 
 
+def test_a_start_page_that_is_not_there_is_no_matter_of_links(
+    browser: Any, tester: str, document: Document, site: Site
+) -> None:
+    point, _ = services.add_crawl_point(document, {"url": site.url("/nowhere/"), "root": site.url("/"), "depth": 1})
+    shown = text_of(browser.get(reverse("crawl-point-look", args=[document.pk, point.pk])))
+    assert "The start page cannot be stored now: not found (404). Enter its new address in the crawl point" in shown
+    assert "the link on the page" not in shown
+
+
 def test_a_list_of_links_that_was_cut_says_so(browser: Any, tester: str, document: Document, site: Site) -> None:
     services.add_crawl_point(document, {"url": site.url("/a/"), "root": site.url("/a/"), "depth": 1})
     assert "Links in scope, the first 50 of 60" in text_of(browser.post(tester, {"url": site.url("/a/")}))

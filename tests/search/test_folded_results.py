@@ -37,11 +37,11 @@ def test_pages_that_are_alike_are_one_result_and_a_link_to_the_others(client: Cl
     long_numbers = [one | {"id": 98_765_432_109 + n} for n, one in enumerate(TWINS)]
     publish("primary", WARDS + long_numbers)
     text = page(client, "/search/?q=order")
-    assert "<strong>3 pages</strong>" in text and len(re.findall(r"org/[bc]/order", text)) == 1
-    assert "(7 with similar ones and more of a folder)" in text
+    assert "<strong>3 results</strong>" in text and len(re.findall(r"org/[bc]/order", text)) == 1
+    assert "(7 pages with similar ones and more of a folder)" in text
     others = page(client, link(text, "1 similar page"))
     assert "<strong>1 page</strong>" in others and "Pages like one of the results" in others
-    assert "<strong>3 pages</strong>" in page(client, link(others, "Pages like one of the results"))
+    assert "<strong>3 results</strong>" in page(client, link(others, "Pages like one of the results"))
 
 
 THREE = {1: ("Measures", "Quality"), 2: ("Guideline", "Guidelines"), 3: ("Data", "Quality")}

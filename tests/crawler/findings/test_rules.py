@@ -46,8 +46,8 @@ def test_a_start_page_that_redirects_outside_offers_the_new_address() -> None:
 def test_a_start_page_that_failed_three_times_may_be_deactivated() -> None:
     once = said("start_failed", starts=start(outcome="failed", reason="http_4xx", status=404, failing_runs=1))
     assert once is not None
-    start_page, advice = "The start page https://ex.gov/a/", "Enter its new address in the crawl point, or"
-    assert once.sentence.startswith(f"{start_page} answered 404 (not found). {advice}")
+    start_page, advice = "The start page https://ex.gov/a/", "Enter its new address in the crawl point."
+    assert once.sentence == f"{start_page} answered 404 (not found). {advice}"
     silent = said("start_failed", starts=start(outcome="failed", reason="dns_failed"))
     assert silent is not None
     assert silent.sentence.startswith(f"{start_page} could not be crawled: the host name is unknown. Look for a slip")

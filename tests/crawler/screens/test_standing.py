@@ -144,16 +144,38 @@ def test_every_list_says_which_limit_was_met(browser: Client, document: Document
     assert latest_crawls([document.pk])[document.pk].word == excursions_of_document(document.pk)[0].word
 
 
+def test_a_limit_that_only_documents_of_others_met_is_not_told(
+    signed_in: SignedIn, editor: Any, document: Document, other_document: Document
+) -> None:
+    now = timezone.now()
+    run = Run.objects.create(
+        state="finished_at_limit", requested_by="administrator", created_at=now, started_at=now, finished_at=now
+    )
+    mine, theirs = Maker(run, document, "mine"), Maker(run, other_document, "theirs")
+    theirs.decide(f"{theirs.root}late.html", "skipped", "page_limit")
+    for maker, state in ((mine, "finished"), (theirs, "finished_at_limit")):
+        fill(maker, queued=0)
+        maker.done(state)
+    browser = signed_in(editor)
+    for path in (f"/crawls/{run.pk}/", f"/crawls/{run.pk}/pages/", "/crawls/?tab=finished"):
+        page = browser.get(path).content
+        assert "Finished" in words(page) and b"at limit" not in page and b"at a limit" not in page, path
+
+
 def test_a_document_says_what_its_state_means(document: Document) -> None:
     one = make_run(document).excursions.get()
     said = {}
-    for state in ("running", "paused", "interrupted", "stopped", "cancelled", "failed", "finished_at_limit"):
+    for state in ("running", "paused", "interrupted", "stopping", "stopped", "cancelled", "failed",
+                  "finished_at_limit"):  # fmt: skip
         one.state = state
         said[state] = one.word
     assert said == {
-        "running": "", "paused": "", "interrupted": "Interrupted, resuming", "stopped": "Stopped (kept)",
+        "running": "", "paused": "", "interrupted": "Interrupted, resuming", "stopping": "Finishing",
+        "stopped": "Stopped (kept)",
         "cancelled": "Cancelled (discarded)", "failed": "Failed (a fault of ours)", "finished_at_limit": "",
     }  # fmt: skip
+    one.state, one.tallies = "stopping", {"reason": {"run_stopped": 3}}
+    assert one.word == ""
     one.state, one.control = "running", "pause"
     assert one.word == "Pausing"
     one.state = "paused"
