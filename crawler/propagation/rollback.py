@@ -24,9 +24,7 @@ from .states import FAILED, unfinished
 Goals = dict[str, int]  # target -> generation
 
 
-def roll_back(
-    target: str | None = None, *, by: str, leave_out: Collection[int] = (), reason: str = ""
-) -> Goals:
+def roll_back(target: str | None = None, *, by: str, leave_out: Collection[int] = (), reason: str = "") -> Goals:
     """Back to the generation before the live one, on one target or on all that have one. `leave_out`: excursions whose
     results must not come again with the next propagation."""
 

@@ -111,9 +111,7 @@ def _my_documents(request: HttpRequest) -> dict[str, Any]:
     return {"rows": rows, "mine_count": assigned.count() if len(documents) > _DOCUMENTS else len(documents)}
 
 
-def _document_row(
-    document: Any, crawl: Excursion | None, last: LastCrawl | None, trend: list[int]
-) -> dict[str, Any]:
+def _document_row(document: Any, crawl: Excursion | None, last: LastCrawl | None, trend: list[int]) -> dict[str, Any]:
     """The state of the newest crawl; its numbers while it goes on, those of the last one that counts afterwards."""
     if crawl and crawl.unfinished:
         last = LastCrawl(crawl.pk, crawl.run_id, crawl.state, None, crawl.crawled + crawl.unchanged, crawl.failed)

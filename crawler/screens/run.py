@@ -59,22 +59,26 @@ def frame(request: HttpRequest, run: Run, docs: Docs, sums: Totals, tab: str) ->
     """What the head and the tabs of a run need."""
     controls = run.state in OPEN_STATES and may_control(request, run)
     advice = _advice(run, docs)
-    return {
-        "run": run,
-        "sums": sums,
-        "tab": tab,
-        "tab_label": _LABELS[tab],
-        "tabs": _tabs(run, docs, sums, tab, looking=advice["looking"]),
-        "now": timezone.now(),
-        "open": run.state in OPEN_STATES,
-        "controls": controls_of(run) if controls else [],
-        "may_ask": run.state in OPEN_STATES and not controls,
-        "held": held_by(hold_of(run), silence(timezone.now())) if run.control == PAUSE else "",
-        "may_launch": may(request.user, Action.LAUNCH),
-        "speed": SPEEDS.get(run.speed, run.speed),
-        "speeds": SPEEDS,
-        "points": _count_points(run, docs, sums),
-    } | advice | leave_out.of_run(request.user, run, docs)
+    return (
+        {
+            "run": run,
+            "sums": sums,
+            "tab": tab,
+            "tab_label": _LABELS[tab],
+            "tabs": _tabs(run, docs, sums, tab, looking=advice["looking"]),
+            "now": timezone.now(),
+            "open": run.state in OPEN_STATES,
+            "controls": controls_of(run) if controls else [],
+            "may_ask": run.state in OPEN_STATES and not controls,
+            "held": held_by(hold_of(run), silence(timezone.now())) if run.control == PAUSE else "",
+            "may_launch": may(request.user, Action.LAUNCH),
+            "speed": SPEEDS.get(run.speed, run.speed),
+            "speeds": SPEEDS,
+            "points": _count_points(run, docs, sums),
+        }
+        | advice
+        | leave_out.of_run(request.user, run, docs)
+    )
 
 
 def _advice(run: Run, docs: Docs) -> dict[str, Any]:
