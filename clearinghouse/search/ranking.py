@@ -75,8 +75,13 @@ class Asked:
         self.beginnings = tuple(beginning(word) for word in self.stems)
         self.finder = Finder(self.stems, {term.words[-1] for term in terms if term.prefix})
         self.open = {term.words[-1] for term in terms if term.prefix}
+        self._begun = tuple((word, stem(word)) for word in self.open)
         in_order = [word for group in query.required for word in group[0].words]
         self.pairs = {(one, two): _pair(one, two) for one, two in pairwise(in_order) if one != two}
+
+    def stem_of(self, word: str) -> str:
+        """Of a word that begins as was asked, the stem of the beginning."""
+        return next((known for start, known in self._begun if word.startswith(start)), stem(word))
 
 
 def _pair(one: str, two: str) -> re.Pattern[str]:
@@ -133,17 +138,15 @@ def evidence(query: Query, candidates: Sequence[Candidate]) -> list[dict[str, fl
 
 
 class Look(NamedTuple):
-    """What a candidate says, folded, and where the words stand in its text."""
+    """What a candidate says, folded, and where the words stand in its title and text."""
 
     said: str
     standing: Standing
 
 
 def _look(one: Candidate, asked: Asked) -> Look:
-    text = _folded(one.text)
-    return Look(
-        "\n".join((_folded("\n".join((one.title, one.headings, one.anchors))), text)), asked.finder.standing(text)
-    )
+    text, beside = _folded(f"{one.title}\n{one.text}"), _folded(f"{one.headings}\n{one.anchors}")
+    return Look(f"{beside}\n{text}", asked.finder.standing(text))
 
 
 def _folded(text: str) -> str:
@@ -178,14 +181,15 @@ def _holds_pair(said: str, form: re.Pattern[str]) -> bool:
 def place_of(one: Candidate, asked: Asked) -> Place:
     path = unquote(_ENDING.sub("", _SITE.sub("", one.url).partition("?")[0]))
     name = path.rstrip("/").rpartition("/")[2]
-    return Place(_stems(one.title), _stems(path), _stems(name), _lines(one.headings, asked), _lines(one.anchors, asked))
+    title, address, file = (_stems(text, asked) for text in (one.title, path, name))
+    return Place(title, address, file, _lines(one.headings, asked), _lines(one.anchors, asked))
 
 
 def _lines(text: str, asked: Asked) -> tuple[Words, ...]:
     """The different lines that hold a wanted word."""
     text = text.lower() if text.isascii() else text
     wanted = [line for line in text.split("\n", _LINES)[:_LINES] if _may_hold(line, asked.beginnings)]
-    lines = dict.fromkeys(map(_stems, wanted))
+    lines = dict.fromkeys(_stems(line, asked) for line in wanted)
     return tuple(line for line in lines if not asked.stems.isdisjoint(line))
 
 
@@ -193,8 +197,9 @@ def _may_hold(line: str, beginnings: Iterable[str]) -> bool:
     return not line.isascii() or any(word in line for word in beginnings)
 
 
-def _stems(text: str) -> Words:
-    return tuple(map(stem, words_of(text[:200])[:_WORDS_IN_LINE]))
+def _stems(text: str, asked: Asked) -> Words:
+    words = words_of(text[:200])[:_WORDS_IN_LINE]
+    return tuple(map(asked.stem_of if asked.open else stem, words))
 
 
 def _weights(asked: Iterable[Words], carried: Sequence[set[str]]) -> dict[Words, float]:

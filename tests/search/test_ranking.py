@@ -39,6 +39,10 @@ def test_a_heading_of_these_words_alone_comes_before_one_that_says_much_besides(
     assert order("replication origins", much, alone) == [1, 2]
 
 
+def test_a_title_with_the_beginning_that_was_typed_comes_before_a_text():
+    assert order("war*", page(1, title="Page", text="of a ward"), page(2, title="The ward", text="of it")) == [2, 1]
+
+
 def test_words_in_one_place_of_the_text_come_before_words_far_away():
     near = page(1, text="pick one of a list here" + " and" * 200)
     far = page(2, text="pick" + " and" * 200 + " list")
