@@ -182,7 +182,9 @@ def report(found: dict[int, Waited]) -> None:
     count = max(found)
     rows: list[tuple[object, ...]] = []
     for kind in (SEARCH, PANEL, RUN, "poll", "save", "other"):
-        one, other = few.times.get(kind, [0.0]), many.times.get(kind, [0.0])
+        one, other = few.times.get(kind, []), many.times.get(kind, [])
+        if not one or not other:
+            continue  # too short a time for what is done now and then
         cells: list[object] = [kind, len(one), len(other)]
         for share in (0.5, 0.95):
             cells += [f"{machine.percentile(one, share):.0f}", f"{machine.percentile(other, share):.0f}"]

@@ -13,7 +13,6 @@ fifteen after two minutes.
 import itertools
 import os
 import re
-import subprocess
 import threading
 import time
 from argparse import Namespace
@@ -26,9 +25,10 @@ from pathlib import Path
 
 import requests
 
+from crawler import surroundings
 from tests.bench import at_work, ground, machine, site
-from tests.bench.crawl import CRAWL, environment, fill, folder, house, manage, nginx, options_of, start_of
-from tests.bench.screens import administrator, crawling, signed_in, web
+from tests.bench.crawl import CRAWL, fill, folder, house, manage, nginx, options_of, start_of
+from tests.bench.screens import administrator, crawling, in_background, signed_in, web
 
 LOOKS = (
     "/", "/documents/", "/documents/1/crawl-points/", "/crawls/", "/crawls/{run}/", "/crawls/{run}/live?since=x",
@@ -40,7 +40,6 @@ WRITTEN = 50  # documents that get new crawl points
 PAUSES = (15.0, 2.0)  # between two polls of a viewer
 SHARE = 0.05  # of one core
 CRAWLED = 12  # documents that are crawled one after the other, again and again
-NICE = 15  # of the workers of the Procfile
 PROPAGATE = (*CRAWL[:2], "propagate", "--full", "--include-stopped", "--json")
 _POLL = re.compile(r'id="live-poll"[^>]*hx-get="([^"]+)"')
 
@@ -113,7 +112,7 @@ def always_propagating(var: Path, nice: int) -> Iterator[None]:
 
     def publish() -> None:
         while not over.wait(0.2):
-            process = subprocess.Popen(command, env=environment(var), stdout=subprocess.DEVNULL, start_new_session=True)
+            process = in_background(command, var, nice)
             while process.poll() is None:
                 if over.wait(0.2):
                     process.terminate()
@@ -205,7 +204,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
                     beside_two_instances(ours, var, run, options)
             if options.people:
                 people = at_work.people_of(var, options.people, documents)
-                with always_crawling(var, documents, instances=1, nice=NICE) as run, always_propagating(var, NICE):
+                with (
+                    always_crawling(var, documents, instances=1, nice=surroundings.NICE) as run,
+                    always_propagating(var, surroundings.NICE),
+                ):
                     workers = at_work.signed_in_each(ours, people, run)
                     found = at_work.in_turn(workers, documents, options.seconds, options.rounds)
                 at_work.report(found)

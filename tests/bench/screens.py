@@ -17,6 +17,7 @@ from pathlib import Path
 import requests
 from honcho.environ import parse_procfile
 
+from crawler import surroundings
 from tests.bench import ground, machine, site
 from tests.bench.crawl import (
     BASE,
@@ -112,13 +113,22 @@ class Visitor:
         return found
 
 
+def in_background(command: list[str], var: Path, nice: int) -> subprocess.Popen[bytes]:
+    """A command as a job of a worker of the Procfile, whose session steps back with it when it runs under nice."""
+    process = subprocess.Popen(command, env=environment(var), stdout=subprocess.DEVNULL, start_new_session=True)
+    if nice >= surroundings.NICE:
+        with suppress(OSError):  # another kernel
+            Path(f"/proc/{process.pid}/autogroup").write_text(str(surroundings.SESSION_NICE))
+    return process
+
+
 @contextmanager
 def crawling(var: Path, documents: list[int], nice: int) -> Iterator[tuple[int, Callable[[], bool]]]:
     """A crawl with an instance for each document: its run, and whether it still goes on; stopped by a signal."""
     before = newest_run(var)
     chosen = [word for doc in documents for word in ("--doc", str(doc))]
     command = ["nice", "-n", str(nice), *CRAWL, *chosen, "--instances", str(len(documents))]
-    process = subprocess.Popen(command, env=environment(var), stdout=subprocess.DEVNULL, start_new_session=True)
+    process = in_background(command, var, nice)
     try:
         while newest_run(var) == before and process.poll() is None:
             time.sleep(0.05)
