@@ -147,9 +147,9 @@ def test_each_person_is_told_why_it_is_they(
     assert because(administrator, "run_finished") == "you launched this run"
     assert because(editor, "run_finished") == "it has findings in a document of yours"
     assert because(editor, "interrupted") == "you launched this run"
-    assert because(administrator, "interrupted") == "you administer this house"
+    assert because(administrator, "interrupted") == "you are an administrator"
     tray = signed_in(administrator).get("/").content.decode()
-    assert "You are told because you administer this house." in tray
+    assert "You are told because you are an administrator." in tray
 
 
 def died(run: Run, times: int) -> None:
@@ -180,7 +180,7 @@ def test_a_request_is_told_to_everybody_who_may_launch_that_document(
     assert [of(one) for one in (manager, editor, administrator)] == [["request"]] * 3
     assert of(stranger) == of(reader) == []
     assert because(manager, "request") == "you may launch crawls of this document"
-    assert because(administrator, "request") == "you administer this house"
+    assert because(administrator, "request") == "you are an administrator"
     assert "Crawl requested" in signed_in(manager).get("/me/notifications/").content.decode()
     assert "Crawl requested" not in signed_in(reader).get("/me/notifications/").content.decode()
 
