@@ -37,7 +37,7 @@ class Kind(NamedTuple):
     administrators: bool = False  # nobody else is told, but for who was granted the same
 
 
-LAUNCHED, ADMINISTERS = "you launched this run", "you administer this house"
+LAUNCHED, ADMINISTERS = "you launched this run", "you are an administrator"
 PLANNED = "you planned this crawl"
 MAY_LAUNCH, ASSIGNED = "you may launch crawls of this document", "the document is assigned to you"
 
@@ -46,7 +46,7 @@ EVENTS = {
                          LAUNCHED, "it has findings in a document of yours"),
     "run_failed": Kind("Run failed", "you launched this run, or a document of yours is in it",
                        LAUNCHED, "a document of yours is in it"),
-    "interrupted": Kind("Run interrupted twice", "you launched this run, or administer this house", LAUNCHED),
+    "interrupted": Kind("Run interrupted twice", "you launched this run, or are an administrator", LAUNCHED),
     "page_limit": Kind("Page limit reached first time", ASSIGNED, owner=ASSIGNED),
     "failing": Kind("Crawl point failing 3 times", ASSIGNED, owner=ASSIGNED),
     "request": Kind("Crawl requested", "you may launch crawls", administrators=True),

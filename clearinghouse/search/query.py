@@ -140,7 +140,7 @@ def _prepared(text: str, reading: _Reading) -> str:
     text = _UNPRINTABLE.sub(" ", text).translate(_QUOTES).strip()
     if len(text) > MAX_CHARACTERS:
         text = text[:MAX_CHARACTERS].rsplit(" ", 1)[0]
-        reading.note(f"Only the first {MAX_CHARACTERS} characters were used.")
+        reading.note(f"Only the first {MAX_CHARACTERS:,} characters were used.")
     if text.count('"') % 2:
         text += '"'
         reading.note("A quotation mark was missing and has been closed.")

@@ -5,11 +5,12 @@ from typing import Any
 
 from clearinghouse.access.templatetags.pieces import plural
 
-from ..models import Delivery, WebhookCall
+from ..models import Delivery, Excursion, State, WebhookCall
 from .counts import Docs
 from .findings import needing_by_run
 
 RUN_ENDED = ("run_finished", "run_failed")
+AT_LIMIT = State.FINISHED_AT_LIMIT.label.lower()
 
 
 def for_reader(rows: Iterable[Delivery | WebhookCall], docs: Docs) -> list[Any]:
@@ -17,9 +18,21 @@ def for_reader(rows: Iterable[Delivery | WebhookCall], docs: Docs) -> list[Any]:
     rows = list(rows)
     ended = [row.notice for row in rows if row.notice.event in RUN_ENDED and row.notice.run_id]
     found = needing_by_run({notice.run_id for notice in ended}, docs) if ended else {}
+    limited = _limited({notice.run_id for notice in ended if AT_LIMIT in notice.sentence}, docs)
     for notice in ended:
-        notice.sentence = notice.sentence.partition(":")[0] + _attention(found.get(notice.run_id, 0))
+        opening = notice.sentence.partition(":")[0]
+        if notice.run_id not in limited:
+            opening = opening.replace(AT_LIMIT, State.FINISHED.label.lower())
+        notice.sentence = opening + _attention(found.get(notice.run_id, 0))
     return rows
+
+
+def _limited(runs: set[int], docs: Docs) -> set[int]:
+    """Of these runs those with a document that met a limit and that the reader may see."""
+    if not runs or docs is None:
+        return runs
+    rows = Excursion.objects.filter(run__in=runs, state=State.FINISHED_AT_LIMIT, doc_id__in=docs)
+    return set(rows.order_by().values_list("run_id", flat=True).distinct())
 
 
 def _attention(findings: int | None) -> str:

@@ -84,7 +84,7 @@ def test_two_results_of_a_folder_and_a_link_to_all_of_them(client: Client, db: N
     publish("primary", WARDS + TWINS)
     text = page(client, "/search/?q=order")
     assert len(re.findall(r'href="https://a\.org/wards/\d"', text)) == 2
-    everything = page(client, link(text, "More from a.org/wards/: all 5"))
+    everything = page(client, link(text, "All 5 from a.org/wards/"))
     assert "<strong>5 pages</strong>" in everything and "In a.org/wards/" in everything
     assert len(re.findall(r'href="https://a\.org/wards/\d"', everything)) == 5
 

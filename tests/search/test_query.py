@@ -86,7 +86,7 @@ def test_filters_narrow_and_are_not_searched_for():
         ("hospital ???", "“???” has no letters or digits and was left out."),
         ("hospital -site:example.org", "-site: is not supported and was left out."),
         ("word " * 40, "Only the first 32 words were used."),
-        ("x" * 3000 + " y", "Only the first 1000 characters were used."),
+        ("x" * 3000 + " y", "Only the first 1,000 characters were used."),
     ],
 )
 def test_it_says_what_it_changed(text, note):

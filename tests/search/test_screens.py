@@ -45,7 +45,13 @@ def test_a_visitor_searches_without_signing_in(client, ids):
     assert "<strong>1 page</strong>" in text
     assert "<mark>handover notes</mark>" in text
     assert "index of" in text
-    assert page(client, "/search/").count("<form") == 1
+    front = page(client, "/search/")
+    assert front.count("<form") == 1 and '<a href="/help/search/">Help</a>' in front
+
+
+def test_a_record_names_the_language(client, db):
+    (number,) = publish("primary", [PAGES[0] | {"language": "de"}])
+    assert "<dd>German</dd>" in page(client, f"/search/result/{number}/")
 
 
 def test_nothing_of_a_page_is_markup_on_ours(client, ids):

@@ -22,7 +22,7 @@ from clearinghouse.search.small_words import known as small_words
 from clearinghouse.search.snippets import Marker, excerpt, marked
 from clearinghouse.search.words import words_of
 
-from .chosen import LAST_PAGE, PER_PAGE, SORTS, Chosen, chips, chosen, facets, type_tag
+from .chosen import LAST_PAGE, PER_PAGE, SORTS, Chosen, chips, chosen, facets, language, type_tag
 from .copies import copy_of
 from .turnstile import asked_to_wait, count_search
 
@@ -142,6 +142,7 @@ def result(request: HttpRequest, published_id: int) -> HttpResponse:
         "tag": type_tag(row.type_id),
         "href": web_address(row.url),
         "path": path_of(row.url),
+        "language": language(row.language),
         "headings": row.headings.splitlines()[:20],
         "metas": PublishedMeta.objects.using(alias).filter(published_id=row.id).order_by("id")[:50],
         "excerpt": excerpt(row.text, marker, 700),

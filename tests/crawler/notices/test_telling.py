@@ -78,7 +78,7 @@ def test_each_reader_is_told_of_the_findings_of_the_documents_they_may_see(
     post_office: Server, hook: Receiver, document: Document, other_document: Document, project: Project, editor: Any,
     administrator: Any, signed_in: Callable[[Any], Client],
 ) -> None:  # fmt: skip
-    """Also while they are still looked for: no number is given then."""
+    """Also while they are still looked for: no number is given then. And of the limits that those documents met."""
     notices.set_webhook(project, hook.url, "administrator")
     for person in (editor, administrator):
         notices.wish(person.pk, {"run_finished": Wish.How.NOW})
@@ -86,6 +86,8 @@ def test_each_reader_is_told_of_the_findings_of_the_documents_they_may_see(
     administrator.save()
     run = make_run(document, other_document, state="finished", queued=0)
     mine, others = Excursion.objects.order_by("id")
+    Run.objects.update(state="finished_at_limit")
+    Excursion.objects.filter(pk=others.pk).update(state="finished_at_limit")
     for excursion, count in ((mine, 1), (others, 3)):
         for number in range(count):
             Finding.objects.create(excursion=excursion, run_id=run.pk, doc_id=excursion.doc_id, rule="drop",
@@ -98,10 +100,10 @@ def test_each_reader_is_told_of_the_findings_of_the_documents_they_may_see(
         return [signed_in(person).get("/").content.decode() for person in (editor, administrator)]
 
     assert f"{sentence}: 1 finding needs attention<" in trays()[0]
-    assert f"{sentence}: still looking for findings<" in trays()[1]
+    assert f"{sentence} at limit: still looking for findings<" in trays()[1]
     diagnose(others.pk)
     assert f"{sentence}: 1 finding needs attention<" in trays()[0]
-    assert f"{sentence}: 4 findings need attention<" in trays()[1]
+    assert f"{sentence} at limit: 4 findings need attention<" in trays()[1]
     jobs.tell()
     letters = {letter["To"]: letter["Subject"] for letter in post_office.letters if run.pk}
     assert letters["editor@clearinghouse.example"].endswith("1 finding needs attention")
@@ -145,9 +147,9 @@ def test_each_person_is_told_why_it_is_they(
     assert because(administrator, "run_finished") == "you launched this run"
     assert because(editor, "run_finished") == "it has findings in a document of yours"
     assert because(editor, "interrupted") == "you launched this run"
-    assert because(administrator, "interrupted") == "you administer this house"
+    assert because(administrator, "interrupted") == "you are an administrator"
     tray = signed_in(administrator).get("/").content.decode()
-    assert "You are told because you administer this house." in tray
+    assert "You are told because you are an administrator." in tray
 
 
 def died(run: Run, times: int) -> None:
@@ -178,7 +180,7 @@ def test_a_request_is_told_to_everybody_who_may_launch_that_document(
     assert [of(one) for one in (manager, editor, administrator)] == [["request"]] * 3
     assert of(stranger) == of(reader) == []
     assert because(manager, "request") == "you may launch crawls of this document"
-    assert because(administrator, "request") == "you administer this house"
+    assert because(administrator, "request") == "you are an administrator"
     assert "Crawl requested" in signed_in(manager).get("/me/notifications/").content.decode()
     assert "Crawl requested" not in signed_in(reader).get("/me/notifications/").content.decode()
 

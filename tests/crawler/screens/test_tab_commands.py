@@ -138,6 +138,7 @@ def test_a_folder_of_the_tree_is_left_out_with_a_note(
     assert any("measures" in link for link in links(browser.get(here), "Exclude this folder")), "nothing to open first"
     door = next(link for link in links(browser.get(opened), "Exclude this folder") if "deep" in link)
     (form,) = html.fromstring(browser.get(here + door).content).xpath("//form[.//input[@name='note'][@autofocus]]")
+    assert "novalidate" in form.attrib, "what is missing is said in our words, not in those of a browser"
     sent = {one.get("name"): one.get("value") for one in form.xpath(".//input[@type='hidden']")}
     assert sent["folder"] == folder and sent["doc"] == str(document.pk)
     address = f"/crawls/{run.pk}/exclude-folder/"
