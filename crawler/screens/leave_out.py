@@ -41,9 +41,13 @@ def choices(rows: Sequence[Excursion]) -> list[Choice]:
     for one in rows:
         by_run.setdefault(one.run_id, []).append(one)
     return [
-        Choice(f"run-{run_id}", run_id, f"all its {len(mine):,} documents", tuple(one.pk for one in mine), _pages(mine))
+        Choice(f"run-{run_id}", run_id, _named(mine), tuple(one.pk for one in mine), _pages(mine))
         for run_id, mine in by_run.items()
     ]
+
+
+def _named(rows: Sequence[Excursion]) -> str:
+    return rows[0].title if len(rows) == 1 else f"all its {plural(len(rows), 'document')}"
 
 
 def _pages(rows: Iterable[Excursion]) -> int:
