@@ -17,7 +17,7 @@ from ..propagation.forecast import Outlook, outlook
 from .counts import Docs, excursions_of, scope_key
 from .findings import advice_of
 
-AT_ONCE = 1_000  # pages that are compared while somebody waits for a page
+AT_ONCE = 1_000  # pages of a single document that are compared while somebody waits for a page
 _MANY = 500
 _REMEMBERED = 60  # seconds: of very many documents its viewers share it
 
@@ -55,7 +55,7 @@ def _outlook(run: Run, docs: Docs) -> Outlook:
     rows = excursions_of(run, docs).filter(left_out_at=None, diagnosis__isnull=False)
     doc_ids = list(rows.values_list("doc_id", flat=True))
     if len(doc_ids) <= _MANY:
-        return outlook(doc_ids, at_once=AT_ONCE)
+        return outlook(doc_ids, at_once=AT_ONCE if len(doc_ids) == 1 else 0)
     key = f"outlook:{run.pk}:{run.created_at:%s}:{scope_key(docs)}"
     stamp = _stamp()
     known: tuple[object, Outlook] | None = cache.get(key)
