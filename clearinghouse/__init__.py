@@ -4,4 +4,4 @@ Every other package may import from here; nothing here imports crawlpoints or cr
 except the URL configuration and the settings, which name them.
 """
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
