@@ -34,7 +34,7 @@ PATIENCE_SECONDS = 1.0
 TRUSTED = {
     "crawler.jobs.initialize", "crawler.jobs.serve", "crawler.jobs.propagate", "crawler.jobs.preview",
     "crawler.jobs.diagnose", "crawler.jobs.tell", "crawler.jobs.count_words",
-    "crawler.jobs.prune", "crawlpoints.jobs.import_points",
+    "crawler.jobs.prune", "crawler.jobs.forecast", "crawlpoints.jobs.import_points",
 }  # fmt: skip
 
 # What RQ raises on entries it did not write itself.

@@ -17,7 +17,7 @@ from crawlpoints.models import CrawlPoint
 from . import crashes, deaths, endings, instances, message_queue, results, surroundings
 from .control import CANCEL, EXCLUDE, PAUSE, Elapsed, Orders, asked, note, orders
 from .errors import CrawlerError, Fenced
-from .models import Event, Excursion, Instance, Run, State
+from .models import Event, Excursion, Instance, Run
 from .policy.frontier import REMEMBERED
 from .reading import Reader
 from .served import ServedQueue, look_up_previous
@@ -233,8 +233,9 @@ class Crawl:
         elif self.orders.hold and self.queues:
             self._land_everything()
             for queue in list(self.queues.values()):
-                message_queue.release(self.row, queue.excursion, State.PAUSED)
+                message_queue.release(self.row, queue.excursion)
             self.queues.clear()
+            self.orders = orders(self.run.pk, self._elapsed)  # may be others by now: it goes on at once then
         else:
             self._notice_changes()
             self._share_queues()

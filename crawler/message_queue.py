@@ -17,7 +17,18 @@ from clearinghouse.databases import WEBCRAWL
 from . import sql
 from .control import PAUSE
 from .instances import fence
-from .models import ActiveQueue, CrawledPage, Excursion, Instance, LedgerEntry, Message, MessageState, PageHead, State
+from .models import (
+    ActiveQueue,
+    CrawledPage,
+    Excursion,
+    Instance,
+    LedgerEntry,
+    Message,
+    MessageState,
+    PageHead,
+    Run,
+    State,
+)
 from .narrowing import addresses_again
 from .policy.frontier import COUNTS, COUNTS_NOT, CUT, SHORT, Frontier
 from .values import FREE, SKIPPED, Snapshot
@@ -225,13 +236,15 @@ def _versions(ids: Iterable[int]) -> Iterable[Previous]:
         yield Previous(*row)
 
 
-def release(instance: Instance, excursion: Excursion, state: State = State.WAITING) -> None:
-    """Hand a queue back as it is; paused, if that was asked of its document meanwhile."""
+def release(instance: Instance, excursion: Excursion) -> None:
+    """Hand a queue back as it is; paused, if that is asked of its document or of the run at this moment: a run may have
+    been resumed, or stopped, while its last pages were read."""
     with transaction.atomic(using=WEBCRAWL):
         fence(instance)
+        asked = Run.objects.select_for_update().values_list("control", flat=True).get(pk=instance.run_id)
         running = Excursion.objects.filter(pk=excursion.pk, state=State.RUNNING)
         running.filter(control=PAUSE).update(state=State.PAUSED)
-        running.update(state=state)
+        running.update(state=State.PAUSED if asked == PAUSE else State.WAITING)
         ActiveQueue.objects.filter(excursion=excursion, instance=instance).delete()
 
 

@@ -149,9 +149,9 @@ def depth_limit(facts: Facts) -> Iterator[Found]:
 def drop(facts: Facts) -> Iterator[Found]:
     if facts.before and facts.pages < facts.before * DROP and facts.state in ("finished", "finished_at_limit"):
         less = round(100 - 100 * facts.pages / facts.before)
-        run = f" of run {facts.before_run}" if facts.before_run else ""
+        earlier = f"run {facts.before_run}" if facts.before_run else "the crawl before"
         counts = f"{number(facts.pages)} instead of {number(facts.before)}"
-        sentence = f"{less}% fewer pages than in the crawl before{run}: {counts}."
+        sentence = f"{less}% fewer pages than in {earlier}: {counts}."
         yield Found("drop", WARN, sentence, "", (Fix("What changed", CHANGES),))
 
 

@@ -94,6 +94,7 @@ def _tell(rows: Iterable[Excursion], action: str, done: str, by: str, after: dic
         doc_id = only.doc_id if only else None
         note(run_id, action, f"{what}: {done} by {by}", doc_id)
         told = {"documents": [row.doc_id for row in mine[:REASON]]}
+        before = {"left_out_reason": mine[0].left_out_reason}  # as it was read
         sentence = f"Run {run_id}, {what}: {done}"
         with acting_as(by):
-            record(action, mine[0].run, sentence, document_id=doc_id, before=told, after=told | after)
+            record(action, mine[0].run, sentence, document_id=doc_id, before=told | before, after=told | after)

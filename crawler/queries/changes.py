@@ -96,15 +96,29 @@ def _known_before(
     met: dict[bytes, int], now: Trip, then: Trip, before: Excursion
 ) -> Generator[None, None, dict[bytes, int]]:
     """The versions these pages had in the crawl before, or, where that one did not reach them, before it: what was
-    stored since, by crawls that did not come to their end, is no yardstick."""
+    stored since, by crawls that did not come to their end, is no yardstick. A page that it took away was not there."""
     known = {key: then.named[key] for key in now.named if key in then.named}
     others = {key: version for key, version in met.items() if key not in known}
+    _note(before, then, others)
+    yield
+    took_all = before.state == State.FINISHED and not _failed_in_passing(before)
+    others = {key: version for key, version in others.items() if not _taken(key, then, took_all)}
     since: set[int] = set()
     for part in chunks(sorted(others.values())):
         rows = PageVersion.objects.filter(id__in=part, run_id__gt=before.run_id).order_by()
         since.update(rows.values_list("id", flat=True))
         yield
     return known | {key: version for key, version in others.items() if version not in since}
+
+
+def _taken(key: bytes, then: Trip, took_all: bool) -> bool:
+    return key in then.missing or (took_all and not then.met(key))
+
+
+def _failed_in_passing(excursion: Excursion) -> bool:
+    """Whether pages may not have been met because another one, that leads to them, did not answer."""
+    failed = LedgerEntry.objects.filter(excursion=excursion, outcome=FAILED)
+    return failed.exclude(status__in=(404, 410)).exists()
 
 
 def _read_rest(excursion: Excursion, trip: Trip, lost: list[bytes]) -> Generator[None, None, dict[bytes, bytes]]:

@@ -1,12 +1,15 @@
 """Lists of runs, and the excursions of one run."""
 
-from django.db.models import Count, F, Max, QuerySet
+from collections.abc import Sequence
+
+from django.db.models import Count, Exists, F, Max, OuterRef, QuerySet
 
 from ..models import Event, Excursion, Hold, Instance, Run, State
 from .counts import Docs, excursions_of, left_behind
-from .latest import ENDED, newest
+from .latest import ENDED, complete_crawls, newest
 from .standing import limits_met, place_of, place_of_state
 
+_COMPARED = 200  # crawls of a document
 _BITS = 63  # of a number that a database knows
 ASKED = "asked"  # the kind of event with which people ask for what they may not do
 NOW, WAITING, FINISHED = "now", "waiting", "finished"
@@ -72,10 +75,20 @@ def last_finished(docs: Docs) -> Run | None:
 
 
 def runs_to_compare(run: Run, docs: Docs, most: int = 20) -> list[Run]:
-    """The newest other runs that crawled a document of this one."""
+    """The newest other runs that crawled a document of this one, each with whether it did so to the end: `whole`."""
     doc_ids = excursions_of(run, docs).values("doc_id")
     others = Excursion.objects.filter(doc_id__in=doc_ids).exclude(run=run).values("run_id")
-    return list(Run.objects.filter(pk__in=others).order_by("-id")[:most])
+    whole = Exists(complete_crawls().filter(doc_id__in=doc_ids, run=OuterRef("pk")))
+    return list(Run.objects.filter(pk__in=others).annotate(whole=whole).order_by("-id")[:most])
+
+
+def crawls_before(shown: Sequence[Excursion]) -> list[Excursion | None]:
+    """For each of these crawls of one document, newest first: what it is compared with, the complete one before it."""
+    if not shown:
+        return []
+    complete = complete_crawls().filter(doc_id=shown[0].doc_id, pk__lt=shown[0].pk).order_by("-id")
+    known = list(complete.defer("snapshot", "tallies", "error")[:_COMPARED])
+    return [next((other for other in known if other.pk < one.pk), None) for one in shown]
 
 
 def requests_of(run: Run) -> list[Event]:

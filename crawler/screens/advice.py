@@ -54,7 +54,7 @@ def loss_of(found: Advised) -> dict[str, Any] | None:
 
 def ask_for(found: Advised) -> None:
     """Lets a worker find out what is not known; asked once in a while."""
-    if found.outlook.unknown and cache.add("forecast asked for", 1, _AGAIN):
+    if found.outlook.unknown and cache.add("forecast-asked-for", 1, _AGAIN):
         queues.ring(queues.PROPAGATE, "crawler.jobs.forecast")
 
 

@@ -117,7 +117,7 @@ def _remarks(sums: Totals, divided: Tallies, per_minute: int) -> dict[str, str]:
         waiting = f"{max(round(sums.queued / per_minute), 1):,} min at this pace"
     in_documents = f", in {plural(sums.trouble, 'document')}" if sums.trouble else ""
     return {
-        "pages": f"{sums.crawled:,} new or changed" if sums.pages else "",
+        "pages": f"{sums.crawled:,} with new content" if sums.pages else "",
         "waiting": waiting,
         "skipped": _most(divided.in_words(SKIPPED)),
         "failed": _most(divided.in_words(FAILED)) + in_documents,

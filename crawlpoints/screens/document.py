@@ -15,7 +15,7 @@ from clearinghouse.audit.queries import history_of_document
 from clearinghouse.library.models import Assignment, Document
 from crawler.models import Excursion
 from crawler.queries.latest import trends
-from crawler.queries.runs import excursions_of_document, states_of_document
+from crawler.queries.runs import crawls_before, excursions_of_document, states_of_document
 from crawler.queries.stored import count_of
 
 from ..notes import notes_of
@@ -44,7 +44,7 @@ def document(request: HttpRequest, doc_id: int) -> HttpResponse:
         "active_points": sum(1 for active in points if active),
         "excludes": excludes_of(found).count(),
         "pages": count_of(found.pk),
-        "runs": _lines(excursions[: FIRST + 1])[:FIRST],
+        "runs": _lines(list(excursions[:FIRST])),
         "runs_count": excursions.count(),
         "runs_seen": runs_seen,
         "notes": notes[:FIRST],
@@ -69,12 +69,10 @@ def runs(request: HttpRequest, doc_id: int) -> HttpResponse:
     state = request.GET.get("state", "") if request.GET.get("state") in counts else ""
     excursions = excursions_of_document(found.pk, state)
     page = Paginator(excursions, page_size(request, ROWS)).get_page(request.GET.get("page"))
-    shown = list(page.object_list)
-    following = excursions.filter(pk__lt=shown[-1].pk)[:1] if shown else []
     context = {
         "document": found,
         "page": page,
-        "runs": _lines([*shown, *following])[: len(shown)],
+        "runs": _lines(list(page.object_list)),
         "state": state,
         "states": [(code, STATES[code][2], count) for code, count in counts.items()],
         "total": sum(counts.values()),
@@ -84,12 +82,10 @@ def runs(request: HttpRequest, doc_id: int) -> HttpResponse:
 
 
 def _lines(excursions: Sequence[Excursion]) -> list[dict[str, Any]]:
-    """Each with the run before it, to compare with."""
-    rows = list(excursions)
-    before = [*rows[1:], None] if rows else []
+    """Each with the crawl it is compared with."""
     return [
         {"one": one, "pages": one.crawled + one.unchanged, "seconds": _seconds(one), "before": other}
-        for one, other in zip(rows, before, strict=True)
+        for one, other in zip(excursions, crawls_before(excursions), strict=True)
     ]
 
 

@@ -23,7 +23,7 @@ from crawler.findings import links as findings
 from crawler.queries.plans import next_start_of
 
 from ..cautions import cautions_for
-from ..models import CrawlPoint
+from ..models import CrawlPoint, ExcludeUrl
 from ..points_by_address import Neighbour
 from ..queries import deleted_points_of, excludes_of, points_of
 from ..templatetags.ways import list_url, remember_panel
@@ -108,7 +108,7 @@ def panel(request: HttpRequest, doc_id: int) -> HttpResponse:
     context["running"] = facts.running_of(document.pk)
     context["mark"] = facts.mark_of(context["running"])
     if context["saved"] and last:
-        context["saved"]["unused"] = _unused(context["excludes"], last)
+        context["saved"]["unused"] = [row["exclude"] for row in context["excludes"] if row["matched"] == 0]
         context["saved"]["count"] += len(context["saved"]["unused"])
     context |= _deleted(request, document) if may_edit else {}
     return render(request, "crawlpoints/panel.html", context)
@@ -191,8 +191,8 @@ def ids_in_order(document: Document, sort: str) -> list[int]:
 
 
 def exclude_rows(document: Document, last: dict[str, Any] | None) -> list[dict[str, Any]]:
-    """Each exclude URL with its kind and what it stopped in the last run; None while there was no run."""
-    matches = facts.matches_of_excludes(last["id"]) if last else None
+    """Each exclude URL with its kind and what it stopped in the last run; None where it could stop nothing yet."""
+    matches = facts.matches_of_excludes(last["id"]) if last else {}
     rows, excludes = [], list(excludes_of(document))
     added_by = authors("excludeurl", [exclude.pk for exclude in excludes])
     for exclude in excludes:
@@ -203,7 +203,7 @@ def exclude_rows(document: Document, last: dict[str, Any] | None) -> list[dict[s
                 "added_by": added_by.get(exclude.pk, exclude.updated_by),
                 "kind": "not readable" if isinstance(compiled, Refusal) else compiled.kind,
                 "rule": exclude.pattern[:RULE],
-                "matched": None if matches is None else matches.get(exclude.pattern[:RULE], 0),
+                "matched": matches.get(exclude.pattern[:RULE], None if _newer(exclude, last) else 0),
             }
         )
     return rows
@@ -219,11 +219,10 @@ def saved_of(request: HttpRequest, points: list[CrawlPoint]) -> dict[str, Any] |
     return {"point": point, "cautions": cautions, "unused": [], "count": len(cautions)}
 
 
-def _unused(rows: list[dict[str, Any]], last: dict[str, Any]) -> list[Any]:
-    """Exclude URLs that were there when the last run was asked for, and stopped nothing in it."""
-    began = last["run__created_at"]
-    old = [row["exclude"] for row in rows if row["matched"] == 0]
-    return [one for one in old if one.created_at and began and one.created_at < began]
+def _newer(exclude: ExcludeUrl, last: dict[str, Any] | None) -> bool:
+    """Whether it was added after the last run was asked for."""
+    began = last["run__created_at"] if last else None
+    return not began or (exclude.created_at is not None and exclude.created_at >= began)
 
 
 def _deleted(request: HttpRequest, document: Document) -> dict[str, Any]:

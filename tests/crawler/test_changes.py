@@ -9,6 +9,8 @@ from crawler.models import Excursion, PageVersion, Run
 from crawler.policy.change import Changes, Stored, compare
 from crawler.queries.changes import changes_of, last_modified
 from crawlpoints.models import CrawlPoint
+from crawlpoints.queries import excludes_of
+from crawlpoints.services import add_exclude_url, delete_exclude_url
 from tests.crawler.conftest import crawl, make_document
 from tests.sites.graph import Page, Site, html, serve
 
@@ -76,6 +78,18 @@ def test_a_page_that_failed_in_passing_is_not_gone_and_neither_are_those_behind_
         crawl(document)
         site.pages["/a"] = Page(status=501)
         assert changes(crawl(document), site) == {"unchanged": {"/"}}
+        site.pages["/a"] = Page(["/b"])
+        assert changes(crawl(document), site) == {"unchanged": {"/", "/a", "/b", "/c"}}
+
+
+def test_pages_that_a_crawl_took_away_are_new_in_the_one_that_brings_them_back() -> None:
+    with serve({"/": Page(["/a"]), "/a": Page(["/b"]), "/b": Page()}) as site:
+        document = make_document({"url": site.url("/")})
+        crawl(document)
+        add_exclude_url(document, site.url("/a"))
+        assert changes(crawl(document), site) == {"unchanged": {"/"}, "gone": {"/a", "/b"}}
+        delete_exclude_url(excludes_of(document).get())
+        assert changes(crawl(document), site) == {"unchanged": {"/"}, "new": {"/a", "/b"}}
 
 
 def test_what_a_limit_kept_from_being_reached_is_not_gone() -> None:

@@ -117,6 +117,30 @@ def test_pages_that_came_before_a_pause_are_stored_however_long_they_take_to_rea
         assert go_on(run).state == State.FINISHED and {site.requests[path] for path in came_once} == {1}
 
 
+@pytest.mark.parametrize(("order", "ended"), [(control.resume, "finished"), (control.stop, "stopped")])
+def test_what_is_asked_while_a_pause_waits_for_the_last_pages_is_obeyed(
+    order: Callable[[Run, str], object], ended: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    land, asked = Crawl._land_everything, []
+
+    def landed(self: Crawl) -> None:
+        land(self)
+        if self.orders.hold and not asked:
+            asked.append(order(Run.objects.get(), "anna"))
+
+    monkeypatch.setattr(Crawl, "_land_everything", landed)
+    with serve({"/": Page([f"/p/{n}" for n in range(50)])} | {f"/p/{n}": Page() for n in range(50)}) as site:
+        run = intake.launch([make_document({"url": site.url("/")}).pk], by="test", speed="fast", ignore_robots=True)
+        initialize(run)
+
+        def watch(crawl: Crawl) -> None:
+            if not asked and crawl.traffic.under_way:
+                control.pause(run, "anna")
+
+        Crawl(run).work(watch)
+        assert asked and Excursion.objects.get().state == Run.objects.get().state == ended
+
+
 def test_no_round_starts_requests_for_longer_than_an_order_may_wait(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each queue may have to be filled before it starts something; with hundreds, that took seconds."""
     start, begun = Traffic._start, []

@@ -9,7 +9,7 @@ from django.urls import reverse
 from clearinghouse.audit.models import Entry
 from clearinghouse.digests import digest_of
 from clearinghouse.library.models import Document
-from crawler.models import PageHead, PageVersion, Run
+from crawler.models import Excursion, PageHead, PageVersion, Run
 from crawlpoints import notes, services
 from crawlpoints.models import DocumentNote
 from tests.crawler.screens.rows import make_run
@@ -58,14 +58,31 @@ def test_the_overview_leads_to_every_page_of_the_document(browser: Client, docum
 def test_the_runs_of_a_document_are_listed_newest_first_and_can_be_compared(
     browser: Client, document: Document, crawled: Any
 ) -> None:
-    old, new = crawled(document, days=9, pages=7, state="failed"), crawled(document, pages=8, failed=2)
+    old, new = crawled(document, days=9, pages=7), crawled(document, pages=8, failed=2)
     answer = browser.get(at(document, "runs"))
     assert [line["one"].pk for line in answer.context["runs"]] == [new.pk, old.pk]
     page = text_of(answer)
     assert reverse("run-compare", args=[new.run_id, old.run_id]) in page
     assert f"/crawls/{new.run_id}/errors/?doc={document.pk}" in page
+    crawled(document, state="failed")
     failed = browser.get(at(document, "runs") + "?state=failed")
-    assert [line["one"].pk for line in failed.context["runs"]] == [old.pk]
+    assert [line["one"].pk for line in failed.context["runs"]] == [Excursion.objects.latest("pk").pk]
+
+
+def test_a_crawl_is_compared_with_the_complete_one_before_it(browser: Client, document: Document, crawled: Any) -> None:
+    whole = crawled(document, days=9, pages=7)
+    states = ("stopped", "cancelled", "finished")
+    stopped, cancelled, last = (crawled(document, days=3, pages=2, state=state) for state in states)
+    expected = [whole.pk, whole.pk, whole.pk, None]
+    for path in (reverse("document", args=[document.pk]), at(document, "runs")):
+        lines = browser.get(path).context["runs"]
+        assert [line["before"] and line["before"].pk for line in lines] == expected, path
+    stops = browser.get(at(document, "runs") + "?state=stopped").context["runs"]
+    assert [line["before"].pk for line in stops] == [whole.pk]
+    answer = browser.get(f"/crawls/{last.run_id}/")
+    offered = [other.pk for other in answer.context["other_runs"]]
+    assert offered == [cancelled.run_id, stopped.run_id, whole.run_id]
+    assert f'<option value="{whole.run_id}" selected>' in text_of(answer)
 
 
 def test_a_document_never_crawled_says_so(browser: Client, document: Document) -> None:

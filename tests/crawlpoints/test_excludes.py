@@ -82,8 +82,12 @@ def test_an_exclude_url_that_excluded_nothing_is_pointed_out_after_a_save(
     exclude = services.add_exclude_url(document, f"{BASE}print/*")
     run = crawled(document).run_id
     page = text_of(browser.get(reverse("crawl-points", args=[document.pk]) + f"?saved={point.pk}"))
-    assert f": Matched 0 addresses in run {run}." in page
-    browser.post(reverse("exclude-urls-delete", args=[document.pk]), {"exclude": exclude.pk})
+    assert f": Matched 0 addresses in run {run}." in page and ">0</span>" in page
+    later = services.add_exclude_url(document, f"{BASE}later/*")
+    rows = browser.get(reverse("exclude-urls", args=[document.pk])).context["excludes"]
+    assert {row["rule"]: row["matched"] for row in rows} == {f"{BASE}print/*": 0, f"{BASE}later/*": None}
+    for one in (exclude, later):
+        browser.post(reverse("exclude-urls-delete", args=[document.pk]), {"exclude": one.pk})
     assert not queries.excludes_of(document)
 
 

@@ -3,11 +3,14 @@
 import json
 import pickle
 import zlib
+from inspect import isfunction
 from pathlib import Path
 
 import pytest
 from redis import Redis
 
+import crawler.jobs
+import crawlpoints.jobs
 from clearinghouse import queues
 from tests.flow.house import House
 
@@ -36,6 +39,14 @@ def work(house: House) -> str:
     done = house.run("rqworker", "crawl", "--burst", "--verbosity", "0")
     assert done.returncode == 0, done.stderr
     return done.stdout + done.stderr
+
+
+def test_every_job_of_the_product_is_taken() -> None:
+    ours = {
+        f"{module.__name__}.{name}" for module in (crawler.jobs, crawlpoints.jobs) for name, one in vars(module).items()
+        if isfunction(one) and one.__module__ == module.__name__ and not name.startswith("_")
+    }  # fmt: skip
+    assert ours == queues.TRUSTED
 
 
 def test_a_job_that_is_not_ours_is_refused_and_the_worker_goes_on(house, redis, tmp_path):

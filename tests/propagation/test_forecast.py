@@ -62,7 +62,7 @@ def test_after_a_stopped_run_and_new_excludes_the_next_run_says_what_its_propaga
     run = crawled(world, document, KEPT, also=EXCLUDED)
     assert changes_of(run).counts() == {"new": 0, "changed": 0, "unchanged": LEFT, "moved": 0, "gone": WHOLE - LEFT}
     drop = Finding.objects.get(excursion=run, rule="drop")
-    assert f"of run {first.run_id}: {LEFT} instead of {WHOLE}" in drop.sentence
+    assert f"than in run {first.run_id}: {LEFT} instead of {WHOLE}" in drop.sentence
     # One more crawl like it has nothing to say for itself, and would still take 64 % away.
     again = crawled(world, document, KEPT, also=EXCLUDED)
     assert Diagnosis.objects.get(excursion=again).advice == Advice.PROPAGATE

@@ -65,7 +65,10 @@ def test_a_crawl_that_is_left_out_counts_nowhere_and_counts_again_when_it_is_tak
     left_out.leave_out([bad.pk], "another reason", by="boris")
     assert Excursion.objects.get(pk=bad.pk).left_out_by == "ada", "what was decided stays until it is taken back"
     left_out.take_in([bad.pk], by="boris")
-    assert [entry.action for entry in Entry.objects.filter(kind="run").order_by("id")] == ["leave_out", "take_in"]
+    entries = list(Entry.objects.filter(kind="run").order_by("id"))
+    assert [entry.action for entry in entries] == ["leave_out", "take_in"]
+    told = [(entry.before["left_out_reason"], entry.after["left_out_reason"]) for entry in entries]
+    assert told[0] == told[1][::-1] and told[0][0] == "" != told[0][1]
     assert Event.objects.filter(run=bad.run_id, kind="leave_out", text__contains="sign-in page").exists()
     propagate()
     assert shown()[""] == "Please sign in"

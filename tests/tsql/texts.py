@@ -19,7 +19,7 @@ COMPARED = {
         doc_status.name_str excursion.control excursion.part excursion.state fault.process field_type.name_str
         finding.rule finding.state
         instance.kind ledger.outcome ledger.reason notice.key notice_delivery.mail notice_mark.name notice_wish.event
-        page_version.flags propagation.state propagation_step.name propagation_step.state propagation_step.target
+        page_version.flags propagation.state propagation_forecast.target propagation_step.name propagation_step.state propagation_step.target
         public_switch.serving run.control run.origin run.state run_event.kind search_rule.kind task_claim.task
         webhook_call.state excursion.tallies""",
     _DJANGO: "django_content_type.app_label django_content_type.model",
@@ -50,7 +50,7 @@ COMPARED = {
 UNIQUE = {
     _OURS: """
         clearinghouse_option.name clearinghouse_saved_view.screen finding.rule finding.subject notice.key
-        notice_mark.name notice_wish.event task_claim.task""",
+        notice_mark.name notice_wish.event propagation_forecast.target task_claim.task""",
     _DJANGO: """
         auth_permission.codename django_content_type.app_label django_content_type.model""",
     _HEX: "clearinghouse_api_key.digest crawl_point.point_key doc_crawl_exclude_url.exclude_key",

@@ -80,7 +80,7 @@ def test_a_depth_limit_that_cut_a_lot_offers_one_more_click() -> None:
 def test_a_fifth_fewer_pages_is_a_drop() -> None:
     found = said("drop", pages=62, before=100, before_run=9)
     assert found is not None
-    assert found.sentence == "38% fewer pages than in the crawl before of run 9: 62 instead of 100."
+    assert found.sentence == "38% fewer pages than in run 9: 62 instead of 100."
     assert said("drop", pages=80, before=100) is None
 
 
