@@ -29,6 +29,7 @@ CHOSEN = (
     "tests/index/test_commands.py::test_the_export_is_the_file_written_by_hand",
     "tests/propagation/test_faults.py::test_a_row_that_a_target_drops_stops_the_switch_and_is_named",
     "tests/propagation/test_generations.py",
+    "tests/propagation/test_screens.py::test_figures_say_what_goes_to_content_development_only",
     "tests/propagation/test_whereabouts.py::test_a_page_that_results_fold_under_another_names_it",
     "tests/search/test_folded_results.py::test_an_address_of_several_documents_is_one_result_that_names_them",
     "tests/search/test_screens.py",

@@ -19,7 +19,8 @@ COMPARED = {
         doc_status.name_str excursion.control excursion.part excursion.state fault.process field_type.name_str
         finding.rule finding.state
         instance.kind ledger.outcome ledger.reason notice.key notice_delivery.mail notice_mark.name notice_wish.event
-        page_version.flags propagation.state propagation_forecast.target propagation_step.name propagation_step.state propagation_step.target
+        page_version.flags propagation.state propagation_forecast.target propagation_step.name
+        propagation_step.state propagation_step.target
         public_switch.serving run.control run.origin run.state run_event.kind search_rule.kind task_claim.task
         webhook_call.state excursion.tallies""",
     _DJANGO: "django_content_type.app_label django_content_type.model",
