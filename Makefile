@@ -75,9 +75,6 @@ $(VENV)/.installed-test: $(VENV)/.installed
 	@.ci/install $(PYTHON) $(VENV) test
 	@touch $@
 
-$(VENV)/.installed-sentences: $(VENV)/.installed-test ## every sentence people may read, with its place: templates and Python
-	@$(BIN)/python -m tests.house.sentences
-
-bench: $(VENV)/.installed
+$(VENV)/.installed-bench: $(VENV)/.installed
 	@.ci/install $(PYTHON) $(VENV) bench
 	@touch $@
