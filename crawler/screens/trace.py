@@ -91,7 +91,7 @@ def _not_excluded(count: int) -> str:
 
 
 def _stop(row: Row, line: TraceLine) -> Step:
-    text = _reason(row) + (f": {line.detail}" if line.detail else "")
+    text = _reason(row, line.check) + (f": {line.detail}" if line.detail else "")
     if line.check != "root" or not line.detail:
         return Step(STOP, text)
     compared = compare(line.detail, row.url)
@@ -101,8 +101,9 @@ def _stop(row: Row, line: TraceLine) -> Step:
     return Step(STOP, where, compared)
 
 
-def _reason(row: Row) -> str:
-    sentence = reason_of(row.reason, row.status).sentence
+def _reason(row: Row, check: str = "error") -> str:
+    """A page that was crawled all the same has none: then the check is named."""
+    sentence = reason_of(row.reason, row.status).sentence or _NAMES.get(check, check)
     return sentence[0].upper() + sentence[1:]
 
 

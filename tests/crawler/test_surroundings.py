@@ -139,6 +139,10 @@ def test_a_session_of_background_work_gives_way_as_a_whole(start: list[str], nic
     """Else `nice` would count for nothing where the processor is divided among sessions first, as under `make run`."""
     code = "import crawler.surroundings as s; s.step_back(); print(s._SESSION.read_text())"
     command = [word.format(python=sys.executable, code=code) for word in start]
+    if os.nice(0):  # a crawl of another test stepped back in this process; who is not root cannot undo that
+        if os.geteuid():
+            pytest.skip("this process has stepped back itself")
+        command = ["nice", "-n", str(-os.nice(0)), *command]
     done = subprocess.run(command, capture_output=True, text=True, check=True, env=os.environ, start_new_session=True)
     assert int(done.stdout.split()[-1]) == nice
 
