@@ -243,8 +243,9 @@ def test_the_api_and_the_commands_do_the_same(signed_in, administrator, bad) -> 
     answer = browser.post(f"{base}leave-out/", {"reason": "bad"}, content_type="application/json")
     assert (answer.status_code, answer.json()["left_out_reason"]) == (200, "bad")
     assert browser.post(f"{base}take-in/").json()["left_out_at"] is None
-    call_command("run", str(bad.run_id), "leave-out", "--doc", str(bad.doc_id), "--reason", "bad")
-    assert left_out.lately() == [bad]
+    said = StringIO()
+    call_command("run", str(bad.run_id), "leave-out", "--doc", str(bad.doc_id), "--reason", "bad", stdout=said)
+    assert left_out.lately() == [bad] and said.getvalue().startswith("Results of 1 document left out;")
     call_command("run", str(bad.run_id), "take-in")
     with pytest.raises(CommandError, match="--reason TEXT"):
         call_command("rollback", "--leave-out", str(bad.run_id))

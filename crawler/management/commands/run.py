@@ -57,9 +57,12 @@ class Command(Command):
     def _count(self, run: Run, options: dict[str, Any]) -> None:
         excursions = left_out.of_run(run.pk, options["doc"])
         if options["order"] == TAKE_IN:
-            left_out.take_in(excursions, by=self.person)
+            count = left_out.take_in(excursions, by=self.person)
+            done = "count again"
         else:
-            left_out.leave_out(excursions, options["reason"], by=self.person)
+            count = left_out.leave_out(excursions, options["reason"], by=self.person)
+            done = "left out"
+        self.say(f"Results of {plural(count, 'document')} {done}; the next propagation brings that to the public.")
 
     def _obey(self, run: Run, order: str | None, speed: str | None) -> None:
         if order == "speed":
