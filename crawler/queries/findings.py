@@ -13,7 +13,7 @@ from clearinghouse.digests import digest_of
 from ..extract import packed_addresses
 from ..findings.figures import Line
 from ..findings.values import WARN
-from ..models import OPEN_STATES, Excursion, Finding, LedgerEntry, PageVersion, State
+from ..models import BY_PEOPLE, OPEN_STATES, Excursion, Finding, LedgerEntry, PageVersion, State
 from ..sql import chunks
 from ..values import CRAWLED, UNCHANGED, PointSettings, Snapshot
 from .counts import Docs
@@ -184,8 +184,9 @@ def decided_before(excursion: Excursion) -> dict[tuple[str, str], Finding]:
 
 
 def advice_of(run_id: int, docs: Docs) -> dict[str, int]:
-    """What is advised for the documents of a run, and for how many."""
-    rows = _visible(Excursion.objects.filter(run=run_id, diagnosis__isnull=False, left_out_at=None), docs)
+    """What is advised for the documents of a run, and for how many; nothing for those that somebody ended."""
+    rows = Excursion.objects.filter(run=run_id, diagnosis__isnull=False, left_out_at=None)
+    rows = _visible(rows.exclude(state__in=BY_PEOPLE), docs)
     found = rows.values_list("diagnosis__advice").annotate(n=Count("id")).order_by()
     return dict(found)
 

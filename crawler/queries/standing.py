@@ -16,6 +16,7 @@ from ..models import OPEN_STATES, STATE_ORDER, Event, Excursion, HostService, Ru
 from .counts import Docs
 
 _TOLD = ("pause", "interrupted")  # kinds of events
+_ORDERS = {State.STOPPED: "stop", State.CANCELLED: "cancel"}  # the kind of event that led to this end
 _LIMITS = {"page_limit": "maximum pages", "run_limit": "the run's limit"}
 _AND = " and "
 
@@ -28,6 +29,8 @@ class Standing:
     interruptions: int = 0
     limits: str = ""  # which were met, in words
     slow: str = ""  # what holds it up
+    ended_by: str = ""  # who stopped or cancelled it
+    ended_at: datetime | None = None
     limit_elsewhere: bool = False  # if one was met, then by documents that this person does not see
 
     @property
@@ -44,7 +47,11 @@ def standing_of(run: Run, reasons: Mapping[str, int], docs: Docs) -> Standing:
     documents, begun = _documents([run]).get(run.pk, (Counter(), False))
     by, times = _told([run]).get(run.pk, ("", 0))
     limits = limits_in(reasons)
-    return Standing(documents, begun, by, times, limits, limit_elsewhere=docs is not None and not limits)
+    person, at = _ended_by(run)
+    return Standing(
+        documents, begun, by, times, limits, ended_by=person, ended_at=at,
+        limit_elsewhere=docs is not None and not limits,
+    )  # fmt: skip
 
 
 def standings(runs: Sequence[Run], docs: Docs, now: datetime) -> dict[int, Standing]:
@@ -132,6 +139,15 @@ def _told(runs: Iterable[Run]) -> dict[int, tuple[str, int]]:
             times += 1
         found[run_id] = by, times
     return found
+
+
+def _ended_by(run: Run) -> tuple[str, datetime | None]:
+    """Who asked for its early end, and when: "Cancelling; its results are discarded (anna)"."""
+    if run.state not in _ORDERS:
+        return "", None
+    rows = Event.objects.filter(run=run, doc_id=None, kind=_ORDERS[State(run.state)]).order_by("-id")
+    text, at = rows.values_list("text", "at").first() or ("", None)
+    return text.rpartition(" (")[2].removesuffix(")"), at
 
 
 def _limits(runs: Iterable[Run], docs: Docs) -> dict[int, str]:

@@ -6,7 +6,7 @@ from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from clearinghouse.access.templatetags.pieces import duration, number, plural
+from clearinghouse.access.templatetags.pieces import duration, number, on_day, plural
 
 from ..models import ENDED_WORDS, OPEN_STATES, Run, State
 from ..queries.aftermath import Aftermath
@@ -81,7 +81,7 @@ def verdict(
         return format_html("{} {}.", _PAUSING, _progress(sums))
     if code in (State.PAUSED, State.INTERRUPTED, State.STOPPING):
         return format_html("{} {}.", _HELD[State(code)], _progress(sums))
-    return format_html("{}{}", _ended(run, code, sums, now, aftermath), _attention(run, aftermath))
+    return format_html("{}{}", _ended(run, code, sums, now, aftermath, standing), _attention(run, aftermath))
 
 
 _WAITING = {
@@ -138,22 +138,27 @@ def _changed(aftermath: Aftermath) -> str:
     return f", {plural(count, 'page')} {first}{more} since run {aftermath.since}"
 
 
-def _ended(run: Run, code: str, sums: Totals, now: datetime, aftermath: Aftermath) -> SafeString:
+def _ended(run: Run, code: str, sums: Totals, now: datetime, aftermath: Aftermath, standing: Standing) -> SafeString:
     documents = plural(sums.documents, "document")
     took = duration(((run.finished_at or now) - run.started_at).total_seconds()) if run.started_at else "0 s"
     pages = plural(sums.pages, "page")
+    opening = _opening(State(code), standing)
     if code == State.CANCELLED:
-        return format_html(
-            "Cancelled after {}: the results of {} were discarded; the earlier ones stay.", took, documents
-        )
-    opening = _OPENINGS[State(code)]
+        return format_html("{} {}: the results of {} were discarded; the earlier ones stay.", opening, took, documents)
     stored = format_html("<strong>{}</strong> stored from {}, {}", pages, documents, _errors(sums))
     return format_html("{} {}: {}{}.", opening, took, stored, _changed(aftermath))
+
+
+def _opening(state: State, standing: Standing) -> SafeString | str:
+    if not standing.ended_by:
+        return _OPENINGS[state]
+    return format_html("{} by {} {}, after", state.label, standing.ended_by, on_day(standing.ended_at))
 
 
 _OPENINGS = {
     State.FINISHED: "Finished in",
     State.FINISHED_AT_LIMIT: "Finished at a limit in",
     State.STOPPED: "Stopped after",
+    State.CANCELLED: "Cancelled after",
     State.FAILED: "Failed by a fault of ours after",
 }

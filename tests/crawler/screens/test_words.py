@@ -53,6 +53,14 @@ def test_the_verdict_sentence(state: str, sentence: str) -> None:
     assert strip_tags(verdict(a_run(state), SUMS, 38, NOW)) == sentence
 
 
+def test_an_early_end_says_who_asked_for_it_and_when() -> None:
+    by = Standing(ended_by="anna", ended_at=datetime(2025, 3, 2, 14, 5, tzinfo=UTC))
+    told = {state: strip_tags(verdict(a_run(state), SUMS, 0, NOW, standing=by)) for state in ("stopped", "cancelled")}
+    at = "on 2 Mar 2025 at 14:05, after 27 min: "
+    assert told["stopped"] == f"Stopped by anna {at}405 pages stored from 62 documents, 3 errors."
+    assert told["cancelled"].startswith(f"Cancelled by anna {at}the results of 62 documents were discarded")
+
+
 def test_one_is_not_many() -> None:
     sums = Totals(documents=1, found=1, crawled=1)
     assert strip_tags(verdict(a_run("finished"), sums, 0, NOW)) == (
