@@ -51,6 +51,11 @@ def pages_by_day(docs: Docs, since: datetime) -> list[tuple[Any, int, int]]:
     return [(row["day"], row["pages"], row["errors"]) for row in found]
 
 
+def cancelled_since(docs: Docs, since: datetime) -> int:
+    """Crawls that stand in the lists of runs and in no sum."""
+    return ended(docs).filter(state=State.CANCELLED, finished_at__gte=since).count()
+
+
 # -- sites ------------------------------------------------------------------------------------------------------
 
 HOST_SUMS = ("new", "changed", "unchanged", "bytes", "robots", "outside", "excluded", "failed", "waiting")

@@ -196,6 +196,17 @@ def test_the_count_of_an_exclude_url_opens_what_that_one_stopped(
     assert last.text == 1 and browser.get(last.href).context["page"].paginator.count == 1
 
 
+def test_activity_says_which_crawls_it_does_not_count(
+    signed_in: SignedIn, editor: Any, document: Document, runs: list[Run]
+) -> None:
+    browser = signed_in(editor)
+    assert "cancelled and" not in text(browser, "/reports/activity/")
+    runs[0].excursions.update(state="cancelled")
+    Run.objects.filter(pk=runs[0].pk).update(state="cancelled")
+    sentence = browser.get("/reports/activity/").context["report"].sentence
+    assert sentence.endswith("in this period. 1 crawl was cancelled and is not counted.")
+
+
 def test_every_number_of_the_errors_report_opens_what_it_counts(
     signed_in: SignedIn, administrator: Any, editor: Any, runs: list[Run]
 ) -> None:
