@@ -39,15 +39,17 @@ class Outlook:
     targets: Mapping[str, Outcomes] = field(default_factory=dict)
     unknown: frozenset[int] = frozenset()  # documents that are still to be worked out
     titles: Mapping[int, str] = field(default_factory=dict)
+    accepted: frozenset[int] = frozenset()  # documents whose loss somebody accepted: nobody is asked again
 
     @property
     def asking(self) -> dict[int, Outcome]:
         """The documents that would lose too much, each where it loses most."""
         found: dict[int, Outcome] = {}
-        for outcomes in self.targets.values():
-            for doc_id, one in outcomes.items():
-                if one.asks and (doc_id not in found or found[doc_id].removed < one.removed):
-                    found[doc_id] = one
+        every = (one for outcomes in self.targets.values() for one in outcomes.values())
+        for one in every:
+            known = found.get(one.doc_id)
+            if one.asks and one.doc_id not in self.accepted and (known is None or known.removed < one.removed):
+                found[one.doc_id] = one
         return found
 
     @property

@@ -89,6 +89,7 @@ def _advice(run: Run, docs: Docs) -> dict[str, Any]:
         "recommendation": recommendation_of(run, found),
         "looking": run.state in OPEN_STATES or found.looking > 0,
         "loss": loss_of(found),
+        "accepted_in": found.accepted_in,
         "unforeseen": len(found.outlook.unknown),
     }
 

@@ -1,5 +1,6 @@
 """What a run advises and what a propagation would do are one answer, also after crawls that were broken off."""
 
+from datetime import timedelta
 from html import unescape
 from typing import Any
 
@@ -8,8 +9,9 @@ from django.db import connections
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
+from crawler.findings.decisions import decide
 from crawler.findings.diagnosis import diagnose_due
-from crawler.models import Advice, Diagnosis, Excursion, Finding, Forecast, LedgerEntry
+from crawler.models import Advice, Diagnosis, Excursion, Finding, Forecast, LedgerEntry, Propagation
 from crawler.propagation import rollback, services
 from crawler.propagation.forecast import outlook, work_out
 from crawler.queries.advised import advised
@@ -81,6 +83,51 @@ def test_after_a_stopped_run_and_new_excludes_the_next_run_says_what_its_propaga
     assert advice(again) == {Advice.REVIEW: 1}, "two crawls without them: they leave"
     propagate(accepted_losses=[document.pk])
     assert advice(again) == {Advice.PROPAGATE: 1} and losses() == []
+
+
+def test_a_loss_that_was_accepted_needs_no_review_any_more(signed_in, administrator) -> None:
+    world, document = World(), add_document()
+    crawled(world, document, PAGES)
+    propagate()
+    ExcludeUrl.objects.create(document=document, pattern=f"{ROOT}old/*")
+    ExcludeUrl.objects.create(document=document, pattern=f"{ROOT}print/*")
+    run, browser = crawled(world, document, KEPT, also=EXCLUDED), signed_in(administrator)
+    assert advice(run) == {Advice.REVIEW: 1} and Diagnosis.objects.get(excursion=run).advice == Advice.REVIEW
+    row = services.ask(accepted_losses=[document.pk], by="anna")
+    drop = Finding.objects.get(excursion=run, rule="drop")
+    note = f"Accepted with propagation {row.pk}"
+    assert (drop.state, drop.decided_by, drop.note) == (Finding.State.ACCEPTED, "anna", note)
+    assert advice(run) == {Advice.PROPAGATE: 1}, "it is at work"
+    page = text_of(browser, "run", run.run_id)
+    assert f"Propagation {row.pk} is at work. anna accepted the pages it removes" in page
+    assert "It asks before" not in page
+    services.carry_out(row.pk)
+    assert advice(run) == {Advice.PROPAGATE: 1} and "is at work" not in text_of(browser, "run", run.run_id)
+
+
+def test_what_ended_after_a_loss_was_accepted_is_asked_about_again() -> None:
+    world, document = World(), add_document()
+    crawled(world, document, PAGES)
+    propagate()
+    ExcludeUrl.objects.create(document=document, pattern=f"{ROOT}old/*")
+    run = crawled(world, document, {path: text for path, text in PAGES.items() if "old" not in path})
+    row = services.ask(accepted_losses=[document.pk], by="anna")
+    assert advice(run) == {Advice.PROPAGATE: 1}
+    Propagation.objects.filter(pk=row.pk).update(created_at=run.run.finished_at - timedelta(seconds=1))
+    assert advice(run) == {Advice.REVIEW: 1}
+
+
+def test_findings_that_somebody_decided_about_need_no_review_any_more() -> None:
+    run = crawled(World(), add_document(), {"": "start"})
+    values = {"excursion": run, "run_id": run.run_id, "doc_id": run.doc_id, "weight": 2, "sentence": "Odd."}
+    first, second = (Finding.objects.create(rule=rule, **values) for rule in ("trap", "throttled"))
+    Diagnosis.objects.filter(excursion=run).update(advice=Advice.REVIEW)
+    decide(first, Finding.State.ACCEPTED, "anna")
+    assert advice(run) == {Advice.REVIEW: 1}
+    decide(second, Finding.State.SOLVED, "anna")
+    assert advice(run) == {Advice.PROPAGATE: 1}
+    decide(second, Finding.State.OPEN, "anna")
+    assert advice(run) == {Advice.REVIEW: 1}
 
 
 def test_what_is_known_is_read_and_nothing_is_worked_out_again_after_a_propagation() -> None:
