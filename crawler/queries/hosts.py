@@ -79,6 +79,14 @@ def fetching_now(run: Run, docs: Docs, most: int = 8) -> tuple[int, list[Flight]
     return count, sorted(flights, key=lambda flight: flight.begun)[:most]
 
 
+def awaited(run: Run) -> tuple[int, int]:
+    """What a pause or an early end waits for: pages that are being fetched, and pages that are being read."""
+    told = Instance.objects.filter(run=run, alive=True).values_list("fetching", flat=True)
+    known = [one for one in told if one]
+    reading = sum(one.get("reading", 0) for one in known)
+    return sum(one["requests"] for one in known) - reading, reading
+
+
 def _site(origin: str, row: Host | None) -> SiteRobots:
     if row is None or not row.robots_status:
         return SiteRobots(origin)

@@ -3,7 +3,7 @@ what holds them up. A few queries for a whole list of runs; `Standing` itself is
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from urllib.parse import urlsplit
@@ -14,6 +14,7 @@ from clearinghouse.plurals import plural
 
 from ..models import OPEN_STATES, STATE_ORDER, Event, Excursion, HostService, Run, State
 from .counts import Docs
+from .hosts import awaited
 
 _TOLD = ("pause", "interrupted")  # kinds of events
 _ORDERS = {State.STOPPED: "stop", State.CANCELLED: "cancel"}  # the kind of event that led to this end
@@ -29,6 +30,7 @@ class Standing:
     interruptions: int = 0
     limits: str = ""  # which were met, in words
     slow: str = ""  # what holds it up
+    awaited: tuple[int, int] = (0, 0)  # pages being fetched and being read, which a pause or an early end waits for
     ended_by: str = ""  # who stopped or cancelled it
     ended_at: datetime | None = None
     limit_elsewhere: bool = False  # if one was met, then by documents that this person does not see
@@ -49,9 +51,15 @@ def standing_of(run: Run, reasons: Mapping[str, int], docs: Docs) -> Standing:
     limits = limits_in(reasons)
     person, at = _ended_by(run)
     return Standing(
-        documents, begun, by, times, limits, ended_by=person, ended_at=at,
+        documents, begun, by, times, limits, awaited=awaited_of(run, docs, documents), ended_by=person, ended_at=at,
         limit_elsewhere=docs is not None and not limits,
     )  # fmt: skip
+
+
+def awaited_of(run: Run, docs: Docs, documents: Container[str]) -> tuple[int, int]:
+    """Of documents that a person may not see nothing is counted."""
+    waits = docs is None and run.state in (State.PAUSED, State.STOPPING) and State.RUNNING in documents
+    return awaited(run) if waits else (0, 0)
 
 
 def standings(runs: Sequence[Run], docs: Docs, now: datetime) -> dict[int, Standing]:

@@ -16,6 +16,7 @@ from ..models import OPEN_STATES, Excursion, Run, State
 from ..queries.counts import Docs, Totals, excursions_of, left_behind, scope_key, totals_by_state
 from ..queries.hosts import fetching_now
 from ..queries.runs import instances_of, last_event
+from ..queries.standing import awaited_of
 from .possible import SPEEDS, controls_of
 from .scope import may_control, run_or_404
 from .summary import document_rows, limits_close, summary_of
@@ -70,7 +71,7 @@ def mark_of(run: Run, docs: Docs) -> Mark:
 
 def _mark(run: Run, docs: Docs) -> Mark:
     by_state = totals_by_state(run, docs)
-    now = fetching_now(run, docs) if run.state == State.RUNNING else None
+    now = fetching_now(run, docs) if run.state == State.RUNNING else awaited_of(run, docs, by_state)
     event = last_event(run)
     digest = _digest(run.state, run.control, run.speed, sorted(by_state.items()), event, now)
     asked = _digest(run.control, run.speed, event, sorted((state, one.documents) for state, one in by_state.items()))

@@ -78,7 +78,9 @@ def verdict(
     if code == State.RUNNING:
         return format_html("Crawling {}. {}{}.", documents, _progress(sums), _speed(per_minute))
     if code == State.PAUSED and standing.documents[State.RUNNING]:
-        return format_html("{} {}.", _PAUSING, _progress(sums))
+        return format_html("{} {}.", _waits("Pausing", standing) or _PAUSING, _progress(sums))
+    if code == State.STOPPING and any(standing.awaited):
+        return format_html("{} {}.", _waits("Stopping", standing), _progress(sums))
     if code in (State.PAUSED, State.INTERRUPTED, State.STOPPING):
         return format_html("{} {}.", _HELD[State(code)], _progress(sums))
     return format_html("{}{}", _ended(run, code, sums, now, aftermath, standing), _attention(run, aftermath))
@@ -88,6 +90,16 @@ _WAITING = {
     "": "Waiting for a free crawler instance: {} to crawl.",
     "pause": "Waiting until crawls may run again: {} to crawl.",
 }
+
+
+def _waits(opening: str, standing: Standing) -> str:
+    """For what it waits: "Pausing; waiting for 3 pages that are being read."."""
+    fetched, read = standing.awaited
+    words = [plural(read, "page that is being read,pages that are being read")] if read else []
+    words += [plural(fetched, "page that is being fetched,pages that are being fetched")] if fetched else []
+    return f"{opening}; waiting for {' and '.join(words)}." if words else ""
+
+
 _PAUSING = "Pausing; what is being fetched is finished first."
 _HELD = {
     State.PAUSED: "Paused; nothing is lost.",

@@ -92,6 +92,18 @@ def test_a_run_is_paused_when_its_last_document_rests() -> None:
     assert told.startswith("Pausing; what is being fetched is finished first. 412 of 1,038")
 
 
+@pytest.mark.parametrize(("state", "word"), [("paused", "Pausing"), ("stopping", "Stopping")])
+def test_a_pause_and_an_early_end_say_what_they_wait_for(state: str, word: str) -> None:
+    said = {
+        (0, 3): "waiting for 3 pages that are being read.",
+        (1, 0): "waiting for 1 page that is being fetched.",
+        (2, 1): "waiting for 1 page that is being read and 2 pages that are being fetched.",
+    }
+    for awaited, words in said.items():
+        waiting = replace(standing(running=1), awaited=awaited)
+        assert strip_tags(verdict(a_run(state), SUMS, 0, NOW, standing=waiting)).startswith(f"{word}; {words} 412 of")
+
+
 @pytest.mark.parametrize(
     ("times", "word"), [(0, "Interrupted, resuming"), (1, "Interrupted, resuming (1st time)"),
                         (2, "Interrupted, resuming (2nd time)"), (11, "Interrupted, resuming (11th time)"),
