@@ -79,6 +79,39 @@ def test_viewers_share_the_numbers_but_not_the_commands(
     assert not own["live-controls"].xpath(".//*[@id='do-pause']")
 
 
+def test_rows_stay_and_the_page_says_when_others_belong_there(
+    signed_in: SignedIn, administrator: Any, run: Run
+) -> None:
+    """Documents of three groups, sorted by state."""
+    browser = signed_in(administrator)
+
+    def shown(address: str) -> tuple[str, list[str]]:
+        page = html.fromstring(browser.get(address).content)
+        assert not page.xpath("//*[@id='live-moved']/a"), "the page itself is as it is now"
+        (poll,) = page.xpath("//*[@id='live-poll']/@hx-get")
+        return poll, [span.get("id").removesuffix("-state") for span in page.xpath("//tbody//span[@id]")
+                      if span.get("id").endswith("-state")]  # fmt: skip
+
+    Excursion.objects.filter(run=run, state="running").update(crawled=50)
+    every, order = shown(f"/crawls/{run.pk}/")
+    going, _ = shown(f"/crawls/{run.pk}/?state=now")
+    Excursion.objects.filter(run=run, state="running").update(crawled=51)
+    parts = fragments(browser.get(every).content)
+    assert not parts["live-moved"].xpath("a"), "numbers alone move nothing"
+    Excursion.objects.filter(run=run, state="running").update(state="finished", unfinished=False)
+    Excursion.objects.filter(run=run, state="waiting").update(state="running")
+    cache.clear()  # as two seconds later
+    for address in (parts["live-poll"].get("hx-get"), going):
+        parts = fragments(browser.get(address).content)
+        assert parts[f"{order[0]}-state"].text_content() == "Finished"
+        assert [parts[f"live-g-{name}"].text_content() for name in ("now", "waiting", "finished")] == ["1", "0", "2"]
+        (link,) = parts["live-moved"].xpath("a")
+        assert link.text_content() == "Update the list"
+        assert browser.get(parts["live-poll"].get("hx-get")).status_code == 204
+    assert link.get("href") == f"/crawls/{run.pk}/?state=now#docs-h"
+    assert shown(f"/crawls/{run.pk}/")[1][0] == order[1] and shown(link.get("href"))[1] == [order[1]]
+
+
 def test_every_fragment_has_its_place_on_the_page(signed_in: SignedIn, administrator: Any, run: Run) -> None:
     browser = signed_in(administrator)
     page = html.fromstring(browser.get(f"/crawls/{run.pk}/").content)
