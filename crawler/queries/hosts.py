@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import NamedTuple
 
 from django.db.models import Q, Sum
 
@@ -79,12 +80,18 @@ def fetching_now(run: Run, docs: Docs, most: int = 8) -> tuple[int, list[Flight]
     return count, sorted(flights, key=lambda flight: flight.begun)[:most]
 
 
-def awaited(run: Run) -> tuple[int, int]:
-    """What a pause or an early end waits for: pages that are being fetched, and pages that are being read."""
-    told = Instance.objects.filter(run=run, alive=True).values_list("fetching", flat=True)
-    known = [one for one in told if one]
-    reading = sum(one.get("reading", 0) for one in known)
-    return sum(one["requests"] for one in known) - reading, reading
+class Awaited(NamedTuple):
+    """What a pause or an early end waits for."""
+
+    fetched: int = 0  # pages that are being fetched
+    read: int = 0  # pages that have come and are being read
+    instances: int = 0  # that are to obey
+
+
+def awaited(run: Run) -> Awaited:
+    told = list(Instance.objects.filter(run=run, alive=True).values_list("fetching", flat=True))
+    reading = sum(one.get("reading", 0) for one in told)
+    return Awaited(sum(one.get("requests", 0) for one in told) - reading, reading, len(told))
 
 
 def _site(origin: str, row: Host | None) -> SiteRobots:

@@ -14,7 +14,7 @@ from clearinghouse.plurals import plural
 
 from ..models import OPEN_STATES, STATE_ORDER, Event, Excursion, HostService, Run, State
 from .counts import Docs
-from .hosts import awaited
+from .hosts import Awaited, awaited
 
 _TOLD = ("pause", "interrupted")  # kinds of events
 _ORDERS = {State.STOPPED: "stop", State.CANCELLED: "cancel"}  # the kind of event that led to this end
@@ -30,7 +30,7 @@ class Standing:
     interruptions: int = 0
     limits: str = ""  # which were met, in words
     slow: str = ""  # what holds it up
-    awaited: tuple[int, int] = (0, 0)  # pages being fetched and being read, which a pause or an early end waits for
+    awaited: Awaited = Awaited()
     ended_by: str = ""  # who stopped or cancelled it
     ended_at: datetime | None = None
     limit_elsewhere: bool = False  # if one was met, then by documents that this person does not see
@@ -56,10 +56,10 @@ def standing_of(run: Run, reasons: Mapping[str, int], docs: Docs) -> Standing:
     )  # fmt: skip
 
 
-def awaited_of(run: Run, docs: Docs, documents: Container[str]) -> tuple[int, int]:
+def awaited_of(run: Run, docs: Docs, documents: Container[str]) -> Awaited:
     """Of documents that a person may not see nothing is counted."""
     waits = docs is None and run.state in (State.PAUSED, State.STOPPING) and State.RUNNING in documents
-    return awaited(run) if waits else (0, 0)
+    return awaited(run) if waits else Awaited()
 
 
 def standings(runs: Sequence[Run], docs: Docs, now: datetime) -> dict[int, Standing]:

@@ -94,9 +94,11 @@ _WAITING = {
 
 def _waits(opening: str, standing: Standing) -> str:
     """For what it waits: "Pausing; waiting for 3 pages that are being read."."""
-    fetched, read = standing.awaited
+    fetched, read, instances = standing.awaited
     words = [plural(read, "page that is being read,pages that are being read")] if read else []
     words += [plural(fetched, "page that is being fetched,pages that are being fetched")] if fetched else []
+    if instances and not words:
+        words = [plural(instances, "crawler instance to answer,crawler instances to answer")]
     return f"{opening}; waiting for {' and '.join(words)}." if words else ""
 
 

@@ -15,6 +15,7 @@ from crawler.control import CANCEL, PAUSE, STOP
 from crawler.models import LedgerEntry, Run
 from crawler.queries.aftermath import Aftermath
 from crawler.queries.counts import Tallies, Totals
+from crawler.queries.hosts import Awaited
 from crawler.queries.pace import MINUTES, Pace, Seen, _pace, pace_of
 from crawler.queries.results import run_result
 from crawler.queries.runs import ASKED
@@ -95,12 +96,13 @@ def test_a_run_is_paused_when_its_last_document_rests() -> None:
 @pytest.mark.parametrize(("state", "word"), [("paused", "Pausing"), ("stopping", "Stopping")])
 def test_a_pause_and_an_early_end_say_what_they_wait_for(state: str, word: str) -> None:
     said = {
-        (0, 3): "waiting for 3 pages that are being read.",
-        (1, 0): "waiting for 1 page that is being fetched.",
-        (2, 1): "waiting for 1 page that is being read and 2 pages that are being fetched.",
+        (0, 3, 1): "waiting for 3 pages that are being read.",
+        (1, 0, 1): "waiting for 1 page that is being fetched.",
+        (2, 1, 2): "waiting for 1 page that is being read and 2 pages that are being fetched.",
+        (0, 0, 1): "waiting for 1 crawler instance to answer.",
     }
     for awaited, words in said.items():
-        waiting = replace(standing(running=1), awaited=awaited)
+        waiting = replace(standing(running=1), awaited=Awaited(*awaited))
         assert strip_tags(verdict(a_run(state), SUMS, 0, NOW, standing=waiting)).startswith(f"{word}; {words} 412 of")
 
 
