@@ -13,8 +13,9 @@ from django.db.models import Case, Count, F, IntegerField, Q, Sum, Value, When
 from clearinghouse.plurals import plural
 
 from ..models import OPEN_STATES, STATE_ORDER, Event, Excursion, HostService, Run, State
-from .counts import Docs
+from .counts import Docs, excursions_of
 from .hosts import Awaited, awaited
+from .latest import KEPT
 
 _TOLD = ("pause", "interrupted")  # kinds of events
 _ORDERS = {State.STOPPED: "stop", State.CANCELLED: "cancel"}  # the kind of event that led to this end
@@ -33,6 +34,7 @@ class Standing:
     awaited: Awaited = Awaited()
     ended_by: str = ""  # who stopped or cancelled it
     ended_at: datetime | None = None
+    kept: int = 0  # documents that had finished before the run was cancelled
     limit_elsewhere: bool = False  # if one was met, then by documents that this person does not see
 
     @property
@@ -52,6 +54,7 @@ def standing_of(run: Run, reasons: Mapping[str, int], docs: Docs) -> Standing:
     person, at = _ended_by(run)
     return Standing(
         documents, begun, by, times, limits, awaited=awaited_of(run, docs, documents), ended_by=person, ended_at=at,
+        kept=_kept(run, docs),
         limit_elsewhere=docs is not None and not limits,
     )  # fmt: skip
 
@@ -156,6 +159,10 @@ def _ended_by(run: Run) -> tuple[str, datetime | None]:
     rows = Event.objects.filter(run=run, doc_id=None, kind=_ORDERS[State(run.state)]).order_by("-id")
     text, at = rows.values_list("text", "at").first() or ("", None)
     return text.rpartition(" (")[2].removesuffix(")"), at
+
+
+def _kept(run: Run, docs: Docs) -> int:
+    return excursions_of(run, docs).filter(state__in=KEPT).count() if run.state == State.CANCELLED else 0
 
 
 def _limits(runs: Iterable[Run], docs: Docs) -> dict[int, str]:

@@ -158,9 +158,16 @@ def _ended(run: Run, code: str, sums: Totals, now: datetime, aftermath: Aftermat
     pages = plural(sums.pages, "page")
     opening = _opening(State(code), standing)
     if code == State.CANCELLED:
-        return format_html("{} {}: the results of {} were discarded; the earlier ones stay.", opening, took, documents)
+        discarded = plural(sums.documents - standing.kept, "document")
+        told = f"the results of {discarded} were discarded; the earlier ones stay.{_finished_before(standing.kept)}"
+        return format_html("{} {}: {}", opening, took, told)
     stored = format_html("<strong>{}</strong> stored from {}, {}", pages, documents, _errors(sums))
     return format_html("{} {}: {}{}.", opening, took, stored, _changed(aftermath))
+
+
+def _finished_before(kept: int) -> str:
+    words = "document had finished before; its results are,documents had finished before; theirs are"
+    return f" {plural(kept, words)} kept." if kept else ""
 
 
 def _opening(state: State, standing: Standing) -> SafeString | str:

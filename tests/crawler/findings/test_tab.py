@@ -83,7 +83,7 @@ def test_of_a_run_that_a_person_ended_nothing_is_advised_and_its_page_says_who_d
     for advice in ("", "again"):  # as diagnoses of before say it
         Diagnosis.objects.filter(run_id=run.pk).update(advice=advice)
         page = html.fromstring(browser.get(f"/crawls/{run.pk}/findings/").content).text_content()
-        assert f"{state.capitalize()} by anna today at" in page
+        assert f"{state.capitalize()} by anna today at" in page and "had finished before" not in page
         assert "Recommendation" not in page and "Crawl again" not in page and "Repair what" not in page
         assert browser.get(f"/api/v1/runs/{run.pk}/counts/").json()["recommendation"] == {}
 

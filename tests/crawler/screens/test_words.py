@@ -62,6 +62,13 @@ def test_an_early_end_says_who_asked_for_it_and_when() -> None:
     assert told["cancelled"].startswith(f"Cancelled by anna {at}the results of 62 documents were discarded")
 
 
+def test_a_cancelled_run_says_what_had_finished_before_and_is_kept() -> None:
+    one, two = (strip_tags(verdict(a_run("cancelled"), SUMS, 0, NOW, standing=Standing(kept=kept))) for kept in (1, 2))
+    assert "the results of 61 documents were discarded; the earlier ones stay. 1 document had finished" in one
+    assert one.endswith("before; its results are kept.")
+    assert two.endswith("2 documents had finished before; theirs are kept.")
+
+
 def test_one_is_not_many() -> None:
     sums = Totals(documents=1, found=1, crawled=1)
     assert strip_tags(verdict(a_run("finished"), sums, 0, NOW)) == (
