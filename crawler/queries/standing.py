@@ -31,7 +31,7 @@ class Standing:
     interruptions: int = 0
     limits: str = ""  # which were met, in words
     slow: str = ""  # what holds it up
-    awaited: Awaited = Awaited()
+    awaited: Awaited = field(default_factory=Awaited)
     ended_by: str = ""  # who stopped or cancelled it
     ended_at: datetime | None = None
     kept: int = 0  # documents that had finished before the run was cancelled
