@@ -27,7 +27,8 @@ from .plan import Outcome
 from .scope import DocumentScope, Scope, pin
 
 Outcomes = dict[int, Outcome]  # by document
-_NUMBERS = ("doc_id", "live", "after", "added", "changed", "removed")
+_NUMBERS = ("doc_id", "live", "after", "added", "changed", "removed", "relinked")
+_DIFFERENCES = _NUMBERS[3:]
 _AT_ONCE = 200
 LISTED = 50  # documents
 
@@ -69,14 +70,14 @@ def measured(
     """Totals of a target, and a row per document that changes, the largest change first. With `write` everything is
     worked out anew and remembered."""
     found = list(_outcomes(target, scope, collector, beat, write=write))
-    total: dict[str, Any] = {"live": 0, "pages": 0, "added": 0, "changed": 0, "removed": 0, "documents": 0}
+    total: dict[str, Any] = dict.fromkeys(("live", "pages", "documents", *_DIFFERENCES), 0)
     not_public: dict[str, int] = {}
     rows: list[dict[str, Any]] = []
     names: dict[int, tuple[str, str]] = {}
     for document, one in found:
         for name, number in (("live", one.live), ("pages", one.after), ("documents", bool(one.after))):
             total[name] += number
-        for name in ("added", "changed", "removed"):
+        for name in _DIFFERENCES:
             total[name] += getattr(one, name)
         if one.after:
             names[one.doc_id] = (document.title, document.project)
@@ -159,11 +160,12 @@ def published(target: str, scope: Scope, before: Mapping[int, bytes]) -> None:
     now = keys(target, scope)
     rows = [row for row in Forecast.objects.filter(target=target) if before.get(row.doc_id) == bytes(row.key)]
     for row in rows:
-        row.live, row.added, row.changed, row.removed, row.key = row.after, 0, 0, 0, now[row.doc_id]
+        row.live, row.key = row.after, now[row.doc_id]
+        row.added = row.changed = row.removed = row.relinked = 0
     with suppress(DatabaseError):
         for part in chunks(rows, _AT_ONCE):
             with transaction.atomic(using=WEBCRAWL):
-                Forecast.objects.bulk_update(part, ["key", "live", "added", "changed", "removed"])
+                Forecast.objects.bulk_update(part, ["key", "live", *_DIFFERENCES])
 
 
 def _pages(document: DocumentScope) -> int:

@@ -166,6 +166,23 @@ def test_a_roll_back_and_a_crawl_change_what_is_to_be_done() -> None:
     assert {total["changed"] for total in preview.targets.values()} == {1}
 
 
+def test_the_plan_tells_pages_with_other_content_from_those_others_link_to_in_other_words(
+    signed_in, administrator
+) -> None:
+    world, document = World(), add_document()
+    crawled(world, document, {"": "start", "a.html": "alpha"}, links={"": [("a.html", "Zebra"), ("a.html", "Apple")]})
+    propagate()
+    crawled(world, document, {"": "start again", "a.html": "alpha"}, links={"": [("a.html", "Apple")]})
+    for _ in ("as it is worked out", "as it was written down"):
+        page = text_of(signed_in(administrator), "propagation-new")
+        assert '<span class="sub">1 by links</span>' in page and "By links: the page says the same as before" in page
+        assert services.preview().targets["primary"]["changed"] == 2
+        assert work_out(60)
+    row = propagate()
+    assert "1 by links" in text_of(signed_in(administrator), "propagation-board", row.pk)
+    assert not Forecast.objects.filter(relinked__gt=0).exists(), "it is published"
+
+
 def test_of_documents_that_are_not_known_yet_nothing_good_is_said(signed_in, administrator, monkeypatch) -> None:
     monkeypatch.setattr("crawler.queries.advised.AT_ONCE", 0)
     document = add_document()
