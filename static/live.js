@@ -1,4 +1,4 @@
-/* Live numbers of a run: not while nobody looks, slower when nobody has touched the page for two minutes or the server
+/* Live numbers of a run, of a propagation: not while nobody looks, slower when nobody has touched the page for two minutes or the server
    has trouble. What changed is put into the elements that are there, so focus, selection and open menus stay. */
 "use strict";
 
