@@ -225,7 +225,7 @@ class Crawl:
         self._looked = now
         self.orders = orders(self.run.pk, self._elapsed)
         self._look_around()
-        instances.tell(self.row, self.traffic.fetching())
+        self.traffic.tell()
         self.traffic.hosts.speed = self.orders.speed
         self.watch.bury_the_dead(self.row.pk)
         if self.orders.ending:
@@ -381,6 +381,7 @@ class Crawl:
         began = now = time.monotonic()
         self.traffic.give_back()
         while self.traffic.under_way and now - began < self._patience():
+            self.traffic.tell()  # people see what a pause waits for
             self.traffic.read_answers(0.02)
             now = time.monotonic()
             if self.traffic.unwritten >= self._enough or now - self._beat >= instances.BEAT_SECONDS:

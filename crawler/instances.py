@@ -91,7 +91,7 @@ class Pulse:
 
 
 def tell(instance: Instance, fetching: dict[str, Any]) -> None:
-    """What this process fetches now, for screens; called once a second."""
+    """What this process fetches now, for screens."""
     if fetching != instance.fetching:
         instance.fetching = fetching
         Instance.objects.filter(pk=instance.pk).update(fetching=fetching)

@@ -13,7 +13,7 @@ from django.db import DatabaseError
 from clearinghouse.addresses import Refusal
 from clearinghouse.addresses.parse import parse, resolve
 
-from . import deaths, results
+from . import deaths, instances, results
 from .answers import PAGE, REDIRECTS, RETRY, SLOW_DOWN, heard, hopeless, retry_after, silent
 from .attention import Attention
 from .crashes import trace_of
@@ -34,6 +34,7 @@ from .values import FAILED, REASONS, SKIPPED, Fetched, PointSettings, Request
 CONNECTIONS = 512
 RESERVE = 64
 STARTING_SECONDS = 0.1  # for the queues of one round; then it is looked whether anything may start still
+TELL_SECONDS = 0.5  # between two writes of what is under way
 SHOWN, SHOWN_LENGTH = 8, 500  # requests that screens name, and characters of their addresses
 QUARANTINE = 3  # deaths of processes, by one page
 
@@ -65,17 +66,26 @@ class Traffic:
         self.parsers = Parsers()
         self.reader = reader
         self.keys = Keys(run.pk)
+        self._told = float("-inf")
 
     @property
     def under_way(self) -> int:
         return self.fetcher.active() + self.parsers.active()
 
+    def tell(self) -> None:
+        """What is under way, for screens; now and then."""
+        now = time.monotonic()
+        if now - self._told >= TELL_SECONDS:
+            self._told = now
+            instances.tell(self.row, self.fetching())
+
     def fetching(self) -> dict[str, Any]:
-        """How many requests are under way, and the oldest: document, address, since when."""
+        """How many pages are under way, how many of them have come and are being read, and the oldest: document,
+        address, since when."""
         flying = [(item.begun, queue, item.url) for queue in self.queues.values() for item in queue.flying.values()]
         oldest = heapq.nsmallest(SHOWN, flying, key=lambda flight: flight[0])
         rows = [[queue.excursion.doc_id, url[:SHOWN_LENGTH], round(begun, 1)] for begun, queue, url in oldest]
-        return {"requests": len(flying), "oldest": rows} if rows else {}
+        return {"requests": len(flying), "reading": self.parsers.active(), "oldest": rows} if rows else {}
 
     @property
     def idle(self) -> bool:

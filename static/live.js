@@ -1,4 +1,4 @@
-/* Live numbers of a run: not while nobody looks, slower when nobody has touched the page for two minutes or the server
+/* Live numbers of a run, of a propagation: not while nobody looks, slower when nobody has touched the page for two minutes or the server
    has trouble. What changed is put into the elements that are there, so focus, selection and open menus stay. */
 "use strict";
 
@@ -69,10 +69,29 @@
       else if (child.nodeType !== Node.ELEMENT_NODE) {
         if (present.nodeValue !== child.nodeValue) present.nodeValue = child.nodeValue;
       } else if (present.id !== child.id) present.replaceWith(child);
+      else if (POLLS.has(child.id)) {
+        present.replaceWith(child);  // its address is what htmx has to learn
+        window.htmx.process(child);
+      }
       else morph(present, child);
     });
     before.slice(after.length).forEach((child) => child.remove());
   }
+
+  // An answer that is a whole block, and what it brings for other places.
+  document.addEventListener("htmx:beforeSwap", (event) => {
+    const { target, xhr, shouldSwap } = event.detail;
+    if (!isPoll(event) || !shouldSwap || !target.id || POLLS.has(target.id) || target.id === "log-rows") return;
+    const answer = new DOMParser().parseFromString(xhr.responseText, "text/html");
+    const block = answer.getElementById(target.id);
+    if (!block) return;
+    event.detail.shouldSwap = false;
+    for (const fresh of [block, ...answer.querySelectorAll("[hx-swap-oob]")]) {
+      fresh.removeAttribute("hx-swap-oob");
+      const old = document.getElementById(fresh.id);
+      if (old) morph(old, fresh);
+    }
+  });
 
   document.addEventListener("htmx:oobBeforeSwap", (event) => {
     const { target, fragment } = event.detail;

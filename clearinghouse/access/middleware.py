@@ -42,7 +42,7 @@ OPEN_PATHS = {"/sign-in/", "/opensearch.xml"} | MACHINES
 OPEN_PREFIXES = ("/search/", "/help/")
 API_PREFIX = "/api/v1/"
 _NUMBER = re.compile(r"[\w-]{8,64}", re.ASCII)
-POLLS = {"live-poll", "log-poll", "moving"}  # the ids of what asks again and again by itself
+POLLS = {"live-poll", "log-poll"}  # the ids of what asks again and again by itself
 _STOP_POLLING = 286  # htmx: show this answer and ask no more
 
 

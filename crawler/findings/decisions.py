@@ -3,7 +3,7 @@
 Repairs go through the services of crawl points, as the dialog does. Does not: ask who may. Called by: screens.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from django.db.models import QuerySet
@@ -18,6 +18,7 @@ from crawlpoints.queries import patterns_of, points_of
 from ..errors import WrongMoment
 from ..models import ErrorGroup, ErrorMark, Finding
 from ..reasons import reason_of
+from ..sql import chunks
 from ..together import record, together
 from .values import Fix
 
@@ -36,6 +37,15 @@ def decide(finding: Finding, state: str, by: str, note: str = "") -> None:
         "decide", finding, f"Finding of run {finding.run_id} {word}: {finding.sentence}", document_id=finding.doc_id,
         before={"state": before}, after={"state": state, "note": finding.note},
     )  # fmt: skip
+
+
+def accept_drops(crawls: Collection[int], by: str, note: str) -> None:
+    """That these crawls found fewer pages is as it should be."""
+    rows = Finding.objects.filter(rule="drop", state=Finding.State.OPEN)
+    with acting_as(by):
+        for part in chunks(sorted(crawls)):
+            for finding in rows.filter(excursion__in=part):
+                decide(finding, Finding.State.ACCEPTED, by, note)
 
 
 def repair(finding: Finding, number: int, document: Document, by: str) -> str:

@@ -16,6 +16,7 @@ from clearinghouse.databases import WEBCRAWL
 from clearinghouse.digests import digest_of
 
 from ..models import (
+    BY_PEOPLE,
     OPEN_STATES,
     Diagnosis,
     ErrorGroup,
@@ -60,12 +61,12 @@ def diagnose(excursion_id: int) -> bool:
         return False
     figures = Figures()
     if excursion.state == State.CANCELLED:
-        return _write(excursion, figures, [], "again")  # its results were discarded: nothing to say about them
+        return _write(excursion, figures, [], "")  # its results were discarded: nothing to say about them
     for line in read.lines_of(excursion):
         figures.add(line)
     facts = _facts(excursion, figures)
     found = [one for one in look(facts) if not (excursion.part and one.rule in _OF_THE_WHOLE)]
-    return _write(excursion, figures, found, advice(facts, found))
+    return _write(excursion, figures, found, "" if excursion.state in BY_PEOPLE else advice(facts, found))
 
 
 def _facts(excursion: Excursion, figures: Figures) -> Facts:

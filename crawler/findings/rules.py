@@ -46,7 +46,7 @@ def advice(facts: Facts, found: Iterable[Found]) -> str:
     """What to do with the results: propagate, review them first, or crawl again."""
     rules = {one.rule: one for one in found}
     passing = any(start.reason in _PASSING for start in facts.starts)
-    if facts.state in ("failed", "stopped", "cancelled") or ("start_failed" in rules and passing):
+    if facts.state == "failed" or ("start_failed" in rules and passing):
         return "again"
     if "auth_failed" in rules or (facts.fetched and facts.failed * 2 > facts.fetched):
         return "again"

@@ -11,10 +11,11 @@ from .previews import Preview
 from .propagations import Forecast, Propagation, PropagationStep
 from .queues import ActiveQueue, CrawledPage, Instance, Message, MessageState
 from .requests import CrawlRequest, TaskClaim
-from .runs import ENDED_WORDS, OPEN_STATES, STATE_ORDER, Event, Excursion, Run, State
+from .runs import BY_PEOPLE, ENDED_WORDS, OPEN_STATES, STATE_ORDER, Event, Excursion, Run, State
 from .schedules import Every, Hold, QuietWeek, Schedule
 
 __all__ = [
+    "BY_PEOPLE",
     "ENDED_WORDS",
     "OPEN_STATES",
     "STATE_ORDER",

@@ -17,7 +17,7 @@ class Diagnosis(models.Model):
     excursion = models.OneToOneField(Excursion, models.CASCADE, primary_key=True, related_name="diagnosis")
     run_id = models.BigIntegerField(db_index=True)
     doc_id = models.BigIntegerField()
-    advice = models.CharField(max_length=12, choices=Advice.choices)
+    advice = models.CharField(max_length=12, choices=Advice.choices)  # empty: somebody ended it, nothing to advise
     folders = models.BooleanField(default=False)  # whether its folders are counted: very many are not
     new = models.IntegerField(default=0)  # stored pages no crawl before had; told only with its folders
     at = models.DateTimeField()

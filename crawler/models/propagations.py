@@ -41,6 +41,7 @@ class Forecast(models.Model):
     added = models.IntegerField()
     changed = models.IntegerField()
     removed = models.IntegerField()
+    relinked = models.IntegerField(default=0, db_default=0)  # of those that changed, only what links to them say
 
     class Meta:
         db_table = "propagation_forecast"

@@ -21,7 +21,7 @@ class Instance(models.Model):
     beat = models.BigIntegerField(default=0)
     started_at = models.DateTimeField()
     seen_at = models.DateTimeField()
-    fetching = models.JSONField(default=dict)  # {"requests": 5, "oldest": [[doc_id, url, begun], …]}: for screens
+    fetching = models.JSONField(default=dict)  # as Traffic.fetching says it: for screens
 
     class Meta:
         db_table = "instance"

@@ -18,6 +18,8 @@ class State(models.TextChoices):
 
 OPEN_STATES = (State.WAITING, State.RUNNING, State.PAUSED, State.INTERRUPTED, State.STOPPING)
 
+BY_PEOPLE = (State.STOPPED, State.CANCELLED)  # ends that somebody asked for: no fault, and nothing to repair
+
 # The order of every list that is sorted by state: what moves, what needs somebody, what waits, then how it ended.
 STATE_ORDER = (
     State.RUNNING, State.PAUSED, State.INTERRUPTED, State.STOPPING, State.FAILED, State.WAITING, State.CANCELLED,

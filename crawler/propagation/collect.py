@@ -21,7 +21,8 @@ from crawler.models import LedgerEntry, PageBody, PageHead, PageVersion
 from .anchors import Anchors
 from .keys import Keys, Numbers
 from .missing import Trip, shown
-from .pages import VARIANTS, DesiredPage, Pages, WantedPages, published_id
+from .pages import DesiredPage, Pages, WantedPages, published_id
+from .plan import VARIANTS
 from .scope import DocumentScope, PointRoot
 
 __all__ = ["VARIANTS", "Beat", "Collector", "Content", "Pages", "contents", "removable"]

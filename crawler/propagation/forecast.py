@@ -27,7 +27,8 @@ from .plan import Outcome
 from .scope import DocumentScope, Scope, pin
 
 Outcomes = dict[int, Outcome]  # by document
-_NUMBERS = ("doc_id", "live", "after", "added", "changed", "removed")
+_NUMBERS = ("doc_id", "live", "after", "added", "changed", "removed", "relinked")
+_DIFFERENCES = _NUMBERS[3:]
 _AT_ONCE = 200
 LISTED = 50  # documents
 
@@ -39,15 +40,17 @@ class Outlook:
     targets: Mapping[str, Outcomes] = field(default_factory=dict)
     unknown: frozenset[int] = frozenset()  # documents that are still to be worked out
     titles: Mapping[int, str] = field(default_factory=dict)
+    accepted: frozenset[int] = frozenset()  # documents whose loss somebody accepted: nobody is asked again
 
     @property
     def asking(self) -> dict[int, Outcome]:
         """The documents that would lose too much, each where it loses most."""
         found: dict[int, Outcome] = {}
-        for outcomes in self.targets.values():
-            for doc_id, one in outcomes.items():
-                if one.asks and (doc_id not in found or found[doc_id].removed < one.removed):
-                    found[doc_id] = one
+        every = (one for outcomes in self.targets.values() for one in outcomes.values())
+        for one in every:
+            known = found.get(one.doc_id)
+            if one.asks and one.doc_id not in self.accepted and (known is None or known.removed < one.removed):
+                found[one.doc_id] = one
         return found
 
     @property
@@ -67,14 +70,14 @@ def measured(
     """Totals of a target, and a row per document that changes, the largest change first. With `write` everything is
     worked out anew and remembered."""
     found = list(_outcomes(target, scope, collector, beat, write=write))
-    total: dict[str, Any] = {"live": 0, "pages": 0, "added": 0, "changed": 0, "removed": 0, "documents": 0}
+    total: dict[str, Any] = dict.fromkeys(("live", "pages", "documents", *_DIFFERENCES), 0)
     not_public: dict[str, int] = {}
     rows: list[dict[str, Any]] = []
     names: dict[int, tuple[str, str]] = {}
     for document, one in found:
         for name, number in (("live", one.live), ("pages", one.after), ("documents", bool(one.after))):
             total[name] += number
-        for name in ("added", "changed", "removed"):
+        for name in _DIFFERENCES:
             total[name] += getattr(one, name)
         if one.after:
             names[one.doc_id] = (document.title, document.project)
@@ -157,11 +160,12 @@ def published(target: str, scope: Scope, before: Mapping[int, bytes]) -> None:
     now = keys(target, scope)
     rows = [row for row in Forecast.objects.filter(target=target) if before.get(row.doc_id) == bytes(row.key)]
     for row in rows:
-        row.live, row.added, row.changed, row.removed, row.key = row.after, 0, 0, 0, now[row.doc_id]
+        row.live, row.key = row.after, now[row.doc_id]
+        row.added = row.changed = row.removed = row.relinked = 0
     with suppress(DatabaseError):
         for part in chunks(rows, _AT_ONCE):
             with transaction.atomic(using=WEBCRAWL):
-                Forecast.objects.bulk_update(part, ["key", "live", "added", "changed", "removed"])
+                Forecast.objects.bulk_update(part, ["key", "live", *_DIFFERENCES])
 
 
 def _pages(document: DocumentScope) -> int:

@@ -19,8 +19,8 @@ from clearinghouse.search.likeness import likeness
 from ..sql import chunks, execute_many, insertion, own_ids
 from . import merging
 from .collect import Beat, Content, contents
-from .pages import VARIANTS, Pages, WantedPages
-from .plan import Change, Held
+from .pages import Pages, WantedPages
+from .plan import VARIANTS, Change, Held
 from .rows import META_COLUMNS, VERSION_COLUMNS, meta_rows, version_row
 
 T = TypeVar("T")

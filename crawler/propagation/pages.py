@@ -11,11 +11,8 @@ from typing import NamedTuple
 from clearinghouse import env
 
 from .keys import SIZE, Packed
-from .plan import Wanted
+from .plan import VARIANTS, Wanted
 
-# Published rows one version can have, because its anchor texts may change. With 256 meta tags a page, the ids of
-# published_meta stay in 63 bits up to version ids of 2^51 (versions are numbered in blocks of 2^28 an instance).
-VARIANTS = 16
 _IN_MEMORY = 500_000  # bytes of anchor texts; more of them go to a file without a name
 
 

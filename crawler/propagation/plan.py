@@ -10,6 +10,9 @@ ORDER = (DEVELOPMENT, PRIMARY, BACKUP)
 PLAN, LOAD, INDEX, VERIFY, SWITCH, FINISH = "plan", "load", "index", "verify", "switch", "finish"
 PUBLIC_TO_BACKUP, PUBLIC_HOME = "public_to_backup", "public_home"
 
+# Published rows one version can have, because its anchor texts may change. With 256 meta tags a page, the ids of
+# published_meta stay in 63 bits up to version ids of 2^51 (versions are numbered in blocks of 2^28 an instance).
+VARIANTS = 16
 LOSS_GUARD = 0.20  # more than this share of a document's live pages needs a person
 
 
@@ -47,6 +50,7 @@ class Outcome(NamedTuple):
     added: int
     changed: int
     removed: int
+    relinked: int = 0  # of those that changed, the pages that say the same: others link to them in other words
 
     @property
     def asks(self) -> bool:
@@ -64,6 +68,7 @@ class Change:
     added: int = 0
     changed: int = 0
     removed: int = 0
+    relinked: int = 0
     opened: list[bytes] = field(default_factory=list)  # URL keys whose wanted version gets an interval
     closed: list[int] = field(default_factory=list)  # published ids whose interval ends
 
@@ -72,7 +77,7 @@ class Change:
 
     @property
     def outcome(self) -> Outcome:
-        return Outcome(self.doc_id, self.live, self.after, self.added, self.changed, self.removed)
+        return Outcome(self.doc_id, self.live, self.after, self.added, self.changed, self.removed, self.relinked)
 
 
 def steps(targets: Iterable[str]) -> list[StepName]:
@@ -106,6 +111,7 @@ def change(doc_id: int, desired: Mapping[bytes, Wanted], held: Iterable[Held]) -
             result.removed += 1
         else:
             result.changed += 1
+            result.relinked += wanted.published_id // VARIANTS == row.published_id // VARIANTS
             result.opened.append(row.url_key)
     new = [key for key in desired if key not in shown]
     result.added = len(new)

@@ -17,6 +17,7 @@ from django.utils import timezone
 from clearinghouse.databases import TARGETS, WEBCRAWL, let_go
 from clearinghouse.records import acting_as
 from crawler.errors import CrawlerError, Fenced, WrongMoment
+from crawler.findings import decisions
 from crawler.models import Propagation, PropagationStep
 from crawler.together import record, together
 
@@ -96,9 +97,18 @@ def ask(
             PropagationStep(propagation=row, number=number, name=step.name, target=step.target)
             for number, step in enumerate(plan.steps(chosen))
         )
+    _accept(row)
     names = ("targets", "full", "include_stopped", "runs", "accepted_losses")
     _record("propagate", row, f"Asked for generation {row.pk}", by, after={name: getattr(row, name) for name in names})
     return row
+
+
+def _accept(row: Propagation) -> None:
+    """Who accepts what a document loses has accepted the findings that say so."""
+    if row.accepted_losses:
+        pinned = scope.pin(include_stopped=row.include_stopped, runs=row.runs, doc_ids=row.accepted_losses)
+        crawls = [number for document in pinned.documents for number, _ in document.excursions]
+        decisions.accept_drops(crawls, row.requested_by, f"Accepted with propagation {row.pk}")
 
 
 def _number(row: Propagation, floor: int) -> None:

@@ -5,7 +5,7 @@ Called by: the screens, the API.
 """
 
 from collections.abc import Collection
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from django.core.cache import cache
 from django.db.models import Max
@@ -14,8 +14,9 @@ from clearinghouse.audit.models import Entry
 
 from ..models import OPEN_STATES, Advice, Forecast, Propagation, Run
 from ..propagation.forecast import Outlook, outlook
+from ..propagation.states import unfinished
 from .counts import Docs, excursions_of, scope_key
-from .findings import advice_of
+from .findings import advice_of, advised_to_propagate
 
 AT_ONCE = 1_000  # pages of a single document that are compared while somebody waits for a page
 _MANY = 500
@@ -27,6 +28,7 @@ class Advised:
     counts: dict[str, int] = field(default_factory=dict)  # advice: documents
     outlook: Outlook = field(default_factory=Outlook)
     looking: int = 0  # documents whose findings are still to come
+    accepted_in: Propagation | None = None  # at work, and told to remove what it removes of these documents
 
 
 def advised(run: Run, docs: Docs) -> Advised:
@@ -34,21 +36,27 @@ def advised(run: Run, docs: Docs) -> Advised:
     counts, looking = advice_of(run.pk, docs), excursions_of(run, docs).filter(diagnosis=None).count()
     if run.state in OPEN_STATES or not counts.keys() & {Advice.PROPAGATE, Advice.REVIEW}:
         return Advised(counts, looking=looking)
-    found = _outlook(run, docs)
+    found, accepted_in = _without_accepted(run, _outlook(run, docs))
     if asking := _propagated(run, found.asking.keys() - found.unknown):
         counts[Advice.REVIEW] = counts.get(Advice.REVIEW, 0) + asking
         counts[Advice.PROPAGATE] -= asking
     if unknown := _propagated(run, found.unknown):
         counts[Advice.PROPAGATE] -= unknown
-    return Advised({advice: count for advice, count in counts.items() if count}, found, looking)
+    return Advised({advice: count for advice, count in counts.items() if count}, found, looking, accepted_in)
+
+
+def _without_accepted(run: Run, found: Outlook) -> tuple[Outlook, Propagation | None]:
+    """Losses that a propagation at work was told to make; what ended after it was asked for is another question."""
+    row = unfinished()
+    if row is None or run.finished_at is None or run.finished_at > row.created_at:
+        return found, None
+    accepted = found.asking.keys() & set(row.accepted_losses)
+    return replace(found, accepted=frozenset(accepted)), row if accepted else None
 
 
 def _propagated(run: Run, doc_ids: Collection[int]) -> int:
     """Of these documents, how many have findings that speak for propagating them."""
-    if not doc_ids:
-        return 0
-    rows = excursions_of(run).filter(left_out_at=None, diagnosis__advice=Advice.PROPAGATE)
-    return len(set(rows.values_list("doc_id", flat=True)) & set(doc_ids))
+    return len(advised_to_propagate(run.pk) & set(doc_ids)) if doc_ids else 0
 
 
 def _outlook(run: Run, docs: Docs) -> Outlook:

@@ -13,7 +13,7 @@ from clearinghouse.digests import digest_of
 from ..extract import packed_addresses
 from ..findings.figures import Line
 from ..findings.values import WARN
-from ..models import OPEN_STATES, Excursion, Finding, LedgerEntry, PageVersion, State
+from ..models import BY_PEOPLE, OPEN_STATES, Advice, Excursion, Finding, LedgerEntry, PageVersion, State
 from ..sql import chunks
 from ..values import CRAWLED, UNCHANGED, PointSettings, Snapshot
 from .counts import Docs
@@ -24,6 +24,8 @@ _LINE = (
     "crawl_point_id",
 )  # fmt: skip
 _NEEDING = {"state": Finding.State.OPEN, "weight__gte": WARN}
+# They were to be reviewed, and somebody has decided about each of their findings since.
+_DECIDED = Q(diagnosis__advice=Advice.REVIEW) & ~Exists(Finding.objects.filter(excursion=OuterRef("pk"), **_NEEDING))
 _AT_ONCE = 2_000
 _STARTS = 500  # crawl points whose start pages are looked at
 
@@ -185,9 +187,23 @@ def decided_before(excursion: Excursion) -> dict[tuple[str, str], Finding]:
 
 def advice_of(run_id: int, docs: Docs) -> dict[str, int]:
     """What is advised for the documents of a run, and for how many."""
-    rows = _visible(Excursion.objects.filter(run=run_id, diagnosis__isnull=False, left_out_at=None), docs)
-    found = rows.values_list("diagnosis__advice").annotate(n=Count("id")).order_by()
-    return dict(found)
+    rows = _visible(_advised(run_id), docs)
+    found = Counter(dict(rows.values_list("diagnosis__advice").annotate(n=Count("id")).order_by()))
+    decided = rows.filter(_DECIDED).count() if found[Advice.REVIEW] else 0
+    found.update({Advice.REVIEW.value: -decided, Advice.PROPAGATE.value: decided})
+    return dict(+found)
+
+
+def advised_to_propagate(run_id: int) -> set[int]:
+    """The documents of a run whose findings speak for propagating them."""
+    rows = _advised(run_id).filter(Q(diagnosis__advice=Advice.PROPAGATE) | _DECIDED)
+    return set(rows.values_list("doc_id", flat=True))
+
+
+def _advised(run_id: int) -> QuerySet[Excursion]:
+    """Crawls about which something is to be advised: not those that somebody ended, or left out."""
+    rows = Excursion.objects.filter(run=run_id, diagnosis__isnull=False, left_out_at=None)
+    return rows.exclude(state__in=BY_PEOPLE)
 
 
 def _with_title(rows: QuerySet[Finding]) -> QuerySet[Finding]:

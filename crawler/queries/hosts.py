@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import NamedTuple
 
 from django.db.models import Q, Sum
 
@@ -77,6 +78,20 @@ def fetching_now(run: Run, docs: Docs, most: int = 8) -> tuple[int, list[Flight]
     flights = [Flight(*row) for one in known for row in one["oldest"] if docs is None or row[0] in docs]
     count = sum(one["requests"] for one in known) if docs is None else len(flights)
     return count, sorted(flights, key=lambda flight: flight.begun)[:most]
+
+
+class Awaited(NamedTuple):
+    """What a pause or an early end waits for."""
+
+    fetched: int = 0  # pages that are being fetched
+    read: int = 0  # pages that have come and are being read
+    instances: int = 0  # that are to obey
+
+
+def awaited(run: Run) -> Awaited:
+    told = list(Instance.objects.filter(run=run, alive=True).values_list("fetching", flat=True))
+    reading = sum(one.get("reading", 0) for one in told)
+    return Awaited(sum(one.get("requests", 0) for one in told) - reading, reading, len(told))
 
 
 def _site(origin: str, row: Host | None) -> SiteRobots:

@@ -3,7 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.db.models import Count, F, Max, Min, Q, QuerySet, Sum
 from django.db.models.functions import TruncDate
@@ -49,6 +49,11 @@ def pages_by_day(docs: Docs, since: datetime) -> list[tuple[Any, int, int]]:
     days = rows.annotate(day=TruncDate("finished_at")).values("day")
     found = days.annotate(pages=Sum(F("crawled") + F("unchanged")), errors=Sum("failed")).order_by("day")
     return [(row["day"], row["pages"], row["errors"]) for row in found]
+
+
+def cancelled_since(docs: Docs, since: datetime) -> int:
+    """Crawls that stand in the lists of runs and in no sum."""
+    return ended(docs).filter(state=State.CANCELLED, finished_at__gte=since).count()
 
 
 # -- sites ------------------------------------------------------------------------------------------------------
@@ -145,15 +150,28 @@ def changes_since(docs: Docs, since: datetime) -> QuerySet[Excursion]:
 # -- exclusions -------------------------------------------------------------------------------------------------
 
 
-def hits_of_last_runs(doc_ids: Collection[int], count: int = 3) -> dict[int, list[tuple[int, Counter[str]]]]:
-    """Of each document, its last complete crawls, newest first, with what each exclude URL stopped in it."""
+class Hits(NamedTuple):
+    """What each exclude URL stopped in one crawl of a document."""
+
+    run_id: int
+    asked_at: datetime
+    stopped: Counter[str]
+
+    def of(self, pattern: str, added_at: datetime | None) -> int | None:
+        """None where it was added later."""
+        later = added_at is not None and added_at >= self.asked_at
+        return self.stopped[pattern] or (None if later else 0)
+
+
+def hits_of_last_runs(doc_ids: Collection[int], count: int = 3) -> dict[int, list[Hits]]:
+    """Of each document, its last complete crawls, newest first."""
     rows = lately(complete_crawls().filter(doc_id__in=doc_ids), count).order_by("doc_id", "-id")
-    excursions = list(rows.values_list("id", "doc_id", "run_id"))
+    excursions = list(rows.values_list("id", "doc_id", "run_id", "run__created_at"))
     hits: dict[int, Counter[str]] = defaultdict(Counter)
     found = ExcludeHit.objects.filter(excursion__in=[row[0] for row in excursions])
     for excursion_id, pattern, stopped in found.values_list("excursion_id", "pattern", "count"):
         hits[excursion_id][pattern] += stopped
-    result: dict[int, list[tuple[int, Counter[str]]]] = defaultdict(list)
-    for excursion_id, doc_id, run_id in excursions:
-        result[doc_id].append((run_id, hits[excursion_id]))
+    result: dict[int, list[Hits]] = defaultdict(list)
+    for excursion_id, doc_id, run_id, asked_at in excursions:
+        result[doc_id].append(Hits(run_id, asked_at, hits[excursion_id]))
     return result

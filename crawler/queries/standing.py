@@ -3,7 +3,7 @@ what holds them up. A few queries for a whole list of runs; `Standing` itself is
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from urllib.parse import urlsplit
@@ -13,9 +13,12 @@ from django.db.models import Case, Count, F, IntegerField, Q, Sum, Value, When
 from clearinghouse.plurals import plural
 
 from ..models import OPEN_STATES, STATE_ORDER, Event, Excursion, HostService, Run, State
-from .counts import Docs
+from .counts import Docs, excursions_of
+from .hosts import Awaited, awaited
+from .latest import KEPT
 
 _TOLD = ("pause", "interrupted")  # kinds of events
+_ORDERS = {State.STOPPED: "stop", State.CANCELLED: "cancel"}  # the kind of event that led to this end
 _LIMITS = {"page_limit": "maximum pages", "run_limit": "the run's limit"}
 _AND = " and "
 
@@ -28,6 +31,10 @@ class Standing:
     interruptions: int = 0
     limits: str = ""  # which were met, in words
     slow: str = ""  # what holds it up
+    awaited: Awaited = field(default_factory=Awaited)
+    ended_by: str = ""  # who stopped or cancelled it
+    ended_at: datetime | None = None
+    kept: int = 0  # documents that had finished before the run was cancelled
     limit_elsewhere: bool = False  # if one was met, then by documents that this person does not see
 
     @property
@@ -44,7 +51,18 @@ def standing_of(run: Run, reasons: Mapping[str, int], docs: Docs) -> Standing:
     documents, begun = _documents([run]).get(run.pk, (Counter(), False))
     by, times = _told([run]).get(run.pk, ("", 0))
     limits = limits_in(reasons)
-    return Standing(documents, begun, by, times, limits, limit_elsewhere=docs is not None and not limits)
+    person, at = _ended_by(run)
+    return Standing(
+        documents, begun, by, times, limits, awaited=awaited_of(run, docs, documents), ended_by=person, ended_at=at,
+        kept=_kept(run, docs),
+        limit_elsewhere=docs is not None and not limits,
+    )  # fmt: skip
+
+
+def awaited_of(run: Run, docs: Docs, documents: Container[str]) -> Awaited:
+    """Of documents that a person may not see nothing is counted."""
+    waits = docs is None and run.state in (State.PAUSED, State.STOPPING) and State.RUNNING in documents
+    return awaited(run) if waits else Awaited()
 
 
 def standings(runs: Sequence[Run], docs: Docs, now: datetime) -> dict[int, Standing]:
@@ -132,6 +150,19 @@ def _told(runs: Iterable[Run]) -> dict[int, tuple[str, int]]:
             times += 1
         found[run_id] = by, times
     return found
+
+
+def _ended_by(run: Run) -> tuple[str, datetime | None]:
+    """Who asked for its early end, and when: "Cancelling; its results are discarded (anna)"."""
+    if run.state not in _ORDERS:
+        return "", None
+    rows = Event.objects.filter(run=run, doc_id=None, kind=_ORDERS[State(run.state)]).order_by("-id")
+    text, at = rows.values_list("text", "at").first() or ("", None)
+    return text.rpartition(" (")[2].removesuffix(")"), at
+
+
+def _kept(run: Run, docs: Docs) -> int:
+    return excursions_of(run, docs).filter(state__in=KEPT).count() if run.state == State.CANCELLED else 0
 
 
 def _limits(runs: Iterable[Run], docs: Docs) -> dict[int, str]:

@@ -12,7 +12,8 @@ from clearinghouse.access.policies import Action, Refused
 from .. import control
 from ..errors import WrongMoment
 from ..models import OPEN_STATES, Run
-from ..queries.counts import excursions_of, totals
+from ..queries.counts import excursions_of, totals_by_state
+from ..queries.latest import KEPT
 from ..queries.runs import ASKED
 from .possible import SPEEDS, controls_of
 from .scope import may_control_document, run_or_404, run_to_control_or_404
@@ -93,9 +94,18 @@ def cancel(request: HttpRequest, run_id: int) -> HttpResponse:
     """Asks first, because it destroys."""
     run = _run_to_control(request, run_id)
     if request.method != "POST":
-        return render(request, "crawler/cancel.html", {"run": run, "sums": totals(run), "possible": controls_of(run)})
+        context = {"run": run, "possible": controls_of(run)} | _at_stake(run)
+        return render(request, "crawler/cancel.html", context)
     sentence = f"Cancelling run {run.pk}. Its results are being discarded."
     return _asked(request, run, lambda by: control.cancel(run, by), sentence)
+
+
+def _at_stake(run: Run) -> dict[str, int]:
+    """What is stored of the documents that have not finished; the others are kept."""
+    by_state = totals_by_state(run, None)
+    going = [one for state, one in by_state.items() if state in OPEN_STATES]
+    kept = sum(by_state[state].documents for state in KEPT if state in by_state)
+    return {"pages": sum(one.pages for one in going), "documents": sum(one.documents for one in going), "kept": kept}
 
 
 def _run_to_control(request: HttpRequest, run_id: int) -> Run:

@@ -16,8 +16,10 @@ from ..models import OPEN_STATES, Excursion, Run, State
 from ..queries.counts import Docs, Totals, excursions_of, left_behind, scope_key, totals_by_state
 from ..queries.hosts import fetching_now
 from ..queries.runs import instances_of, last_event
+from ..queries.standing import awaited_of
+from . import run_documents
 from .possible import SPEEDS, controls_of
-from .scope import may_control, run_or_404
+from .scope import may_control, page_size, run_or_404
 from .summary import document_rows, limits_close, summary_of
 
 _QUARTER = 25
@@ -70,7 +72,7 @@ def mark_of(run: Run, docs: Docs) -> Mark:
 
 def _mark(run: Run, docs: Docs) -> Mark:
     by_state = totals_by_state(run, docs)
-    now = fetching_now(run, docs) if run.state == State.RUNNING else None
+    now = fetching_now(run, docs) if run.state == State.RUNNING else awaited_of(run, docs, by_state)
     event = last_event(run)
     digest = _digest(run.state, run.control, run.speed, sorted(by_state.items()), event, now)
     asked = _digest(run.control, run.speed, event, sorted((state, one.documents) for state, one in by_state.items()))
@@ -120,7 +122,8 @@ def live(request: HttpRequest, run_id: int) -> HttpResponse:
         return HttpResponse(status=204)
     mine = doc_ids_for(request.user, Action.EDIT) if may(request.user, Action.EDIT) else set()
     say, ids = milestone(before, after), request.GET.get("rows", "")
-    key = _digest("told", run.pk, f"{run.created_at:%s}", after.text, say, ids, scope_key(docs), scope_key(mine))
+    table = (ids, run_documents.list_query(request), page_size(request))
+    key = _digest("told", run.pk, f"{run.created_at:%s}", after.text, say, table, scope_key(docs), scope_key(mine))
     told: str | None = cache.get(key)
     if told is None:
         told = _told(request, run, docs, after, say)
@@ -132,6 +135,7 @@ def live(request: HttpRequest, run_id: int) -> HttpResponse:
 def _told(request: HttpRequest, run: Run, docs: Docs, after: Mark, say: str) -> str:
     """The numbers: nothing in them is of one person."""
     context = summary_of(run, docs, timezone.now())
+    context |= run_documents.moved(request, run, docs)
     context |= {
         "oob": True,
         "mark": after.text,
@@ -140,6 +144,7 @@ def _told(request: HttpRequest, run: Run, docs: Docs, after: Mark, say: str) -> 
         "ended": not context["open"],
         "rows": document_rows(run, _asked_rows(request, run, docs)),
         "row_ids": request.GET.get("rows", ""),
+        "list_query": run_documents.list_query(request),
         "instances": instances_of(run) if context["open"] else 0,
         "nearly": limits_close(request.user, run, docs),
     }

@@ -21,7 +21,6 @@ from . import propagation_log as logs
 
 _PER_PAGE = 20
 _BIGGEST = 50  # documents of a difference that are listed; the others are one row
-_STOP_POLLING = 286  # htmx: show this answer and ask no more
 
 
 @require_safe
@@ -151,20 +150,20 @@ def _ring(request: HttpRequest, row: Propagation) -> None:
 
 @require_safe
 def board(request: HttpRequest, generation: int) -> HttpResponse:
-    require(request.user, Action.VIEW_PROPAGATION)
-    row = get_object_or_404(Propagation, pk=generation)
-    frame = _frame(request)
-    return render(request, "propagation/board.html", frame | _board(request, row, frame["generations"]))
+    return _shown(request, generation, "propagation/board.html")
 
 
 @require_safe
 def live(request: HttpRequest, generation: int) -> HttpResponse:
-    """The moving part of the board; the last answer ends the polling."""
+    """The moving part of the board; the last answer asks no more."""
+    return _shown(request, generation, "propagation/live.html")
+
+
+def _shown(request: HttpRequest, generation: int, template: str) -> HttpResponse:
     require(request.user, Action.VIEW_PROPAGATION)
     row = get_object_or_404(Propagation, pk=generation)
-    status = 200 if row.state in services.AT_WORK else _STOP_POLLING
     frame = _frame(request)
-    return render(request, "propagation/live.html", frame | _board(request, row, frame["generations"]), status=status)
+    return render(request, template, frame | _board(request, row, frame["generations"]))
 
 
 def _board(request: HttpRequest, row: Propagation, shown: dict[str, int]) -> dict[str, Any]:

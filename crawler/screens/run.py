@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from typing import Any
 
-from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
@@ -19,9 +18,6 @@ from ..queries.aftermath import aftermath_of
 from ..queries.counts import Docs, Totals, tallies, totals
 from ..queries.findings import counts_of
 from ..queries.runs import (
-    TABS,
-    documents_by_tab,
-    documents_of,
     faults_of,
     hold_of,
     instances_of,
@@ -31,12 +27,12 @@ from ..queries.runs import (
 )
 from ..queries.standing import standing_of
 from ..quiet import held_by, silence
-from . import leave_out
+from . import leave_out, run_documents
 from .advice import ask_for, first_findings, loss_of, recommendation_of
 from .live import mark_of
 from .possible import SPEEDS, controls_of
-from .scope import may_control, page_size, run_or_404
-from .summary import document_rows, limits_close, summary_of
+from .scope import may_control, run_or_404
+from .summary import limits_close, summary_of
 from .verdict import state_code, state_word, verdict
 
 LIVE_COOKIE = "live"
@@ -89,6 +85,7 @@ def _advice(run: Run, docs: Docs) -> dict[str, Any]:
         "recommendation": recommendation_of(run, found),
         "looking": run.state in OPEN_STATES or found.looking > 0,
         "loss": loss_of(found),
+        "accepted_in": found.accepted_in,
         "unforeseen": len(found.outlook.unknown),
     }
 
@@ -143,7 +140,7 @@ def summary(request: HttpRequest, run_id: int) -> HttpResponse:
     now = timezone.now()
     context = summary_of(run, docs, now)
     context = frame(request, run, docs, context["sums"], "") | context
-    context |= _documents(request, run, docs)
+    context |= run_documents.listed(request, run, docs)
     live = live_wanted(request)
     context |= {
         "live": context["open"] and live,
@@ -169,35 +166,3 @@ def summary(request: HttpRequest, run_id: int) -> HttpResponse:
 def live_wanted(request: HttpRequest) -> bool:
     """The switch Live updates, remembered by the browser; nothing of it is kept on the server."""
     return (request.GET.get("live") or request.COOKIES.get(LIVE_COOKIE, "on")) != "off"
-
-
-def _documents(request: HttpRequest, run: Run, docs: Docs) -> dict[str, Any]:
-    groups = documents_by_tab(run, docs)
-    group = request.GET.get("state", "")
-    sort = request.GET.get("sort", "state")
-    rows = documents_of(run, docs, group, sort)
-    pages = Paginator(rows, page_size(request))
-    # The number of rows is known from the groups: no second count.
-    pages.count = groups.get(group, sum(groups.values()))
-    page = pages.get_page(request.GET.get("page"))
-    listed = document_rows(run, list(page.object_list))
-    return {
-        "groups": [(name, label, groups[name]) for name, label in _GROUPS if groups[name]],
-        "group": group if group in TABS else "",
-        "sort": sort,
-        "page": page,
-        "rows": listed,
-        "row_commands": _row_commands(request, run, sum(groups.values())),
-        "row_ids": ",".join(str(row["excursion"].pk) for row in listed),
-        "all_documents": sum(groups.values()),
-    }
-
-
-def _row_commands(request: HttpRequest, run: Run, documents: int) -> bool:
-    """Of a run that goes on, pause and resume; of one that ended with several documents, leave out."""
-    if run.state in OPEN_STATES:
-        return may(request.user, Action.CONTROL)
-    return documents > 1 and may(request.user, Action.PROPAGATE)
-
-
-_GROUPS = (("now", "Running"), ("waiting", "Waiting"), ("finished", "Finished"))

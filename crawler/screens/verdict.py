@@ -6,7 +6,7 @@ from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from clearinghouse.access.templatetags.pieces import duration, number, plural
+from clearinghouse.access.templatetags.pieces import duration, number, on_day, plural
 
 from ..models import ENDED_WORDS, OPEN_STATES, Run, State
 from ..queries.aftermath import Aftermath
@@ -78,16 +78,30 @@ def verdict(
     if code == State.RUNNING:
         return format_html("Crawling {}. {}{}.", documents, _progress(sums), _speed(per_minute))
     if code == State.PAUSED and standing.documents[State.RUNNING]:
-        return format_html("{} {}.", _PAUSING, _progress(sums))
+        return format_html("{} {}.", _waits("Pausing", standing) or _PAUSING, _progress(sums))
+    if code == State.STOPPING and any(standing.awaited):
+        return format_html("{} {}.", _waits("Stopping", standing), _progress(sums))
     if code in (State.PAUSED, State.INTERRUPTED, State.STOPPING):
         return format_html("{} {}.", _HELD[State(code)], _progress(sums))
-    return format_html("{}{}", _ended(run, code, sums, now, aftermath), _attention(run, aftermath))
+    return format_html("{}{}", _ended(run, code, sums, now, aftermath, standing), _attention(run, aftermath))
 
 
 _WAITING = {
     "": "Waiting for a free crawler instance: {} to crawl.",
     "pause": "Waiting until crawls may run again: {} to crawl.",
 }
+
+
+def _waits(opening: str, standing: Standing) -> str:
+    """For what it waits: "Pausing; waiting for 3 pages that are being read."."""
+    fetched, read, instances = standing.awaited
+    words = [plural(read, "page that is being read,pages that are being read")] if read else []
+    words += [plural(fetched, "page that is being fetched,pages that are being fetched")] if fetched else []
+    if instances and not words:
+        words = [plural(instances, "crawler instance to answer,crawler instances to answer")]
+    return f"{opening}; waiting for {' and '.join(words)}." if words else ""
+
+
 _PAUSING = "Pausing; what is being fetched is finished first."
 _HELD = {
     State.PAUSED: "Paused; nothing is lost.",
@@ -138,22 +152,34 @@ def _changed(aftermath: Aftermath) -> str:
     return f", {plural(count, 'page')} {first}{more} since run {aftermath.since}"
 
 
-def _ended(run: Run, code: str, sums: Totals, now: datetime, aftermath: Aftermath) -> SafeString:
+def _ended(run: Run, code: str, sums: Totals, now: datetime, aftermath: Aftermath, standing: Standing) -> SafeString:
     documents = plural(sums.documents, "document")
     took = duration(((run.finished_at or now) - run.started_at).total_seconds()) if run.started_at else "0 s"
     pages = plural(sums.pages, "page")
+    opening = _opening(State(code), standing)
     if code == State.CANCELLED:
-        return format_html(
-            "Cancelled after {}: the results of {} were discarded; the earlier ones stay.", took, documents
-        )
-    opening = _OPENINGS[State(code)]
+        discarded = plural(sums.documents - standing.kept, "document")
+        told = f"the results of {discarded} were discarded; the earlier ones stay.{_finished_before(standing.kept)}"
+        return format_html("{} {}: {}", opening, took, told)
     stored = format_html("<strong>{}</strong> stored from {}, {}", pages, documents, _errors(sums))
     return format_html("{} {}: {}{}.", opening, took, stored, _changed(aftermath))
+
+
+def _finished_before(kept: int) -> str:
+    words = "document had finished before; its results are,documents had finished before; theirs are"
+    return f" {plural(kept, words)} kept." if kept else ""
+
+
+def _opening(state: State, standing: Standing) -> SafeString | str:
+    if not standing.ended_by:
+        return _OPENINGS[state]
+    return format_html("{} by {} {}, after", state.label, standing.ended_by, on_day(standing.ended_at))
 
 
 _OPENINGS = {
     State.FINISHED: "Finished in",
     State.FINISHED_AT_LIMIT: "Finished at a limit in",
     State.STOPPED: "Stopped after",
+    State.CANCELLED: "Cancelled after",
     State.FAILED: "Failed by a fault of ours after",
 }

@@ -33,7 +33,6 @@ def document(request: HttpRequest, doc_id: int) -> HttpResponse:
     found = document_or_404(request.user, doc_id)
     people = Assignment.objects.filter(document=found).order_by("person__username")
     runs_seen = may(request.user, Action.VIEW_RUNS, found)
-    excursions = excursions_of_document(found.pk)
     points = list(points_of(found).values_list("active", flat=True))
     notes = list(notes_of(found))
     running = running_of(found.pk)
@@ -44,8 +43,6 @@ def document(request: HttpRequest, doc_id: int) -> HttpResponse:
         "active_points": sum(1 for active in points if active),
         "excludes": excludes_of(found).count(),
         "pages": count_of(found.pk),
-        "runs": _lines(list(excursions[:FIRST])),
-        "runs_count": excursions.count(),
         "runs_seen": runs_seen,
         "notes": notes[:FIRST],
         "notes_count": len(notes),
@@ -58,7 +55,13 @@ def document(request: HttpRequest, doc_id: int) -> HttpResponse:
         "may_launch": may(request.user, Action.LAUNCH, found),
         "list_url": list_url(request, found.pk),
     }
-    return render(request, "crawlpoints/document.html", context)
+    return render(request, "crawlpoints/document.html", context | last_runs(found))
+
+
+def last_runs(found: Document) -> dict[str, Any]:
+    """For its overview, and for what follows a crawl there."""
+    excursions = excursions_of_document(found.pk)
+    return {"runs": _lines(list(excursions[:FIRST])), "runs_count": excursions.count()}
 
 
 @require_safe

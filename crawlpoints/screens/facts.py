@@ -43,7 +43,7 @@ def mark_of(running: Excursion | None) -> str:
     if running is None:
         return "none"
     counters = (running.crawled, running.unchanged, running.redirected, running.failed, running.queued, running.skipped)
-    return f"{running.pk}.{running.state}." + ".".join(str(number) for number in counters)
+    return f"{running.pk}.{running.state}.{running.control}." + ".".join(str(number) for number in counters)
 
 
 _TOLD = ("id", "doc_id", "run_id", "state", "finished_at", "crawled", "unchanged", "failed", "tallies",

@@ -28,6 +28,7 @@ from ..points_by_address import Neighbour
 from ..queries import deleted_points_of, excludes_of, points_of
 from ..templatetags.ways import list_url, remember_panel
 from . import facts, undo
+from .document import last_runs
 from .spreadsheet import csv_answer
 from .tables import Ordered, PointTable, in_words_sorted
 
@@ -244,6 +245,8 @@ def running(request: HttpRequest, doc_id: int) -> HttpResponse:
         return HttpResponse(status=204)
     context = {"document": document, "running": now, "mark": mark, "may_edit": may(request.user, Action.EDIT, document)}
     context["runs_seen"] = may(request.user, Action.VIEW_RUNS, document)
+    if context["runs_seen"] and "listed" in request.GET:  # where its runs stand below, they follow
+        context |= last_runs(document) | {"listed": True, "oob": True}
     return render(request, "crawlpoints/panel_running.html", context)
 
 

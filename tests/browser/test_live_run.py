@@ -43,6 +43,23 @@ def test_focus_menu_and_selection_survive_ten_polls(visit, lent_house):
     assert page.title().startswith("(") and "%) Run" in page.title()
 
 
+def test_the_focus_stays_in_a_preview_that_goes_on(visit, lent_house):
+    visitor = visit()
+    visitor.sign_in("administrator")
+    page = visitor.page
+    page.goto("/documents/")
+    document = page.get_by_role("link", name="The whole institute").first.get_attribute("href").split("/")[2]
+    page.goto(f"/documents/{document}/previews/")
+    page.get_by_role("button", name="Preview now").click()
+    link, pages = page.get_by_role("link", name="Why?").first, page.locator("#pages-h .count")
+    link.focus()
+    before = pages.inner_text()
+    expect(pages).not_to_have_text(before, timeout=30_000)
+    expect(link).to_be_focused()
+    expect(page.get_by_role("button", name="Preview again")).to_be_visible(timeout=90_000)
+    expect(link).to_be_focused()
+
+
 def test_signed_out_while_looking_is_said_and_nothing_is_lost(visit, lent_house):
     visitor = visit()
     visitor.sign_in("administrator")

@@ -5,6 +5,21 @@ from playwright.sync_api import expect
 from tests.browser.axe import SCRIPT, in_every_form
 
 
+def test_a_log_that_is_read_stays_open_while_the_board_moves(visit, open_house):
+    open_house.manage("crawl", "--speed", "fast")
+    visitor = visit()
+    visitor.sign_in("administrator")
+    page = visitor.page
+    page.goto("/propagation/new/")
+    page.get_by_role("button", name="Propagate").click()
+    page.locator("#log summary").click()
+    page.locator("#log summary").focus()
+    expect(page.locator(".head .pill", has_text="Done")).to_be_visible(timeout=120_000)
+    expect(page.get_by_role("row", name="Public search back to primary")).to_be_visible()
+    expect(page.locator("#log summary")).to_be_focused()
+    expect(page.locator("#live-poll[hx-get]")).to_have_count(0)
+
+
 def test_ticking_a_run_shows_at_once_what_it_changes(visit, open_house):
     open_house.manage("crawl", "--speed", "fast")
     visitor = visit()

@@ -91,7 +91,10 @@ def test_pages_that_came_before_a_pause_are_stored_however_long_they_take_to_rea
 ) -> None:
     monkeypatch.setattr(instance, "LANDING_SECONDS", 0.1)
     monkeypatch.setattr(instances, "BEAT_SECONDS", 0.2)  # and rivals see meanwhile that it lives
+    monkeypatch.setattr(traffic, "TELL_SECONDS", 0.1)
     collect, submit, ordered, came = Parsers.collect, Parsers.submit, 0.0, set[str]()
+    tell, told = instances.tell, list[tuple[float, dict[str, Any]]]()
+    monkeypatch.setattr(instances, "tell", lambda row, one: (told.append((time.monotonic(), one)), tell(row, one)))
 
     def noted(self: Parsers, token: Any, fetched: Any, href: str, alone: bool = False) -> None:
         came.add(href)
@@ -110,6 +113,8 @@ def test_pages_that_came_before_a_pause_are_stored_however_long_they_take_to_rea
                 ordered = time.monotonic()
 
         Crawl(run).work(watch)
+        waited_for = [one for at, one in told if at > ordered and one.get("reading", 0) > 1]
+        assert len(waited_for) > 2, "while a pause waits, people see for what"
         beats = Instance.objects.get().beat
         assert ordered and Excursion.objects.get().crawled == len(came) > 1 and beats >= 3
         came_once = {href.removeprefix(site.address) for href in came}

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from django.urls import reverse
 from django.utils import timezone
+from lxml import html
 
 from clearinghouse.digests import digest_of
 from clearinghouse.library.models import Document
@@ -89,6 +90,26 @@ def test_an_exclude_url_that_excluded_nothing_is_pointed_out_after_a_save(
     for one in (exclude, later):
         browser.post(reverse("exclude-urls-delete", args=[document.pk]), {"exclude": one.pk})
     assert not queries.excludes_of(document)
+
+
+def test_the_runs_below_it_follow_the_block_running_now(browser: Any, document: Document, running: Any) -> None:
+    excursion = running(document)
+
+    def row(page: Any) -> tuple[str, str]:
+        (one,) = html.fromstring(page.content).xpath("//section[@id='runs']//tbody/tr")
+        return one.xpath("td")[0].text_content(), one.xpath("td[@data-th='Pages']/a/text()")[0]
+
+    page = browser.get(reverse("document", args=[document.pk]))
+    poll = html.fromstring(page.content).xpath("//*[@id='live-poll']/@hx-get")[0]
+    assert row(page) == ("Running", "4") and browser.get(poll).status_code == 204
+    Excursion.objects.filter(pk=excursion.pk).update(crawled=5, control="pause")
+    moved = browser.get(poll)
+    assert row(moved) == ("Pausing", "5")
+    poll = html.fromstring(moved.content).xpath("//*[@id='live-poll']/@hx-get")[0]
+    Excursion.objects.filter(pk=excursion.pk).update(unfinished=False, state="finished", control="")
+    assert row(browser.get(poll)) == ("Finished", "5")
+    panel = html.fromstring(browser.get(reverse("crawl-points-running", args=[document.pk])).content)
+    assert not panel.xpath("//section[@id='runs']"), "other pages do not list them"
 
 
 def test_the_block_running_now_is_sent_only_when_it_moved(browser: Any, document: Document, running: Any) -> None:

@@ -1,5 +1,6 @@
 """What a run advises and what a propagation would do are one answer, also after crawls that were broken off."""
 
+from datetime import timedelta
 from html import unescape
 from typing import Any
 
@@ -8,8 +9,9 @@ from django.db import connections
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
+from crawler.findings.decisions import decide
 from crawler.findings.diagnosis import diagnose_due
-from crawler.models import Advice, Diagnosis, Excursion, Finding, Forecast, LedgerEntry
+from crawler.models import Advice, Diagnosis, Excursion, Finding, Forecast, LedgerEntry, Propagation
 from crawler.propagation import rollback, services
 from crawler.propagation.forecast import outlook, work_out
 from crawler.queries.advised import advised
@@ -83,6 +85,51 @@ def test_after_a_stopped_run_and_new_excludes_the_next_run_says_what_its_propaga
     assert advice(again) == {Advice.PROPAGATE: 1} and losses() == []
 
 
+def test_a_loss_that_was_accepted_needs_no_review_any_more(signed_in, administrator) -> None:
+    world, document = World(), add_document()
+    crawled(world, document, PAGES)
+    propagate()
+    ExcludeUrl.objects.create(document=document, pattern=f"{ROOT}old/*")
+    ExcludeUrl.objects.create(document=document, pattern=f"{ROOT}print/*")
+    run, browser = crawled(world, document, KEPT, also=EXCLUDED), signed_in(administrator)
+    assert advice(run) == {Advice.REVIEW: 1} and Diagnosis.objects.get(excursion=run).advice == Advice.REVIEW
+    row = services.ask(accepted_losses=[document.pk], by="anna")
+    drop = Finding.objects.get(excursion=run, rule="drop")
+    note = f"Accepted with propagation {row.pk}"
+    assert (drop.state, drop.decided_by, drop.note) == (Finding.State.ACCEPTED, "anna", note)
+    assert advice(run) == {Advice.PROPAGATE: 1}, "it is at work"
+    page = text_of(browser, "run", run.run_id)
+    assert f"Propagation {row.pk} is at work. anna accepted the pages it removes" in page
+    assert "It asks before" not in page
+    services.carry_out(row.pk)
+    assert advice(run) == {Advice.PROPAGATE: 1} and "is at work" not in text_of(browser, "run", run.run_id)
+
+
+def test_what_ended_after_a_loss_was_accepted_is_asked_about_again() -> None:
+    world, document = World(), add_document()
+    crawled(world, document, PAGES)
+    propagate()
+    ExcludeUrl.objects.create(document=document, pattern=f"{ROOT}old/*")
+    run = crawled(world, document, {path: text for path, text in PAGES.items() if "old" not in path})
+    row = services.ask(accepted_losses=[document.pk], by="anna")
+    assert advice(run) == {Advice.PROPAGATE: 1}
+    Propagation.objects.filter(pk=row.pk).update(created_at=run.run.finished_at - timedelta(seconds=1))
+    assert advice(run) == {Advice.REVIEW: 1}
+
+
+def test_findings_that_somebody_decided_about_need_no_review_any_more() -> None:
+    run = crawled(World(), add_document(), {"": "start"})
+    values = {"excursion": run, "run_id": run.run_id, "doc_id": run.doc_id, "weight": 2, "sentence": "Odd."}
+    first, second = (Finding.objects.create(rule=rule, **values) for rule in ("trap", "throttled"))
+    Diagnosis.objects.filter(excursion=run).update(advice=Advice.REVIEW)
+    decide(first, Finding.State.ACCEPTED, "anna")
+    assert advice(run) == {Advice.REVIEW: 1}
+    decide(second, Finding.State.SOLVED, "anna")
+    assert advice(run) == {Advice.PROPAGATE: 1}
+    decide(second, Finding.State.OPEN, "anna")
+    assert advice(run) == {Advice.REVIEW: 1}
+
+
 def test_what_is_known_is_read_and_nothing_is_worked_out_again_after_a_propagation() -> None:
     world, documents = World(), [add_document(f"Document {number}") for number in range(3)]
     crawls = [crawled(world, one, {"": "start", f"{one.pk}.html": "text"}) for one in documents]
@@ -117,6 +164,23 @@ def test_a_roll_back_and_a_crawl_change_what_is_to_be_done() -> None:
     assert {one.changed for outcomes in found.targets.values() for one in outcomes.values()} == {1}
     preview = services.preview()
     assert {total["changed"] for total in preview.targets.values()} == {1}
+
+
+def test_the_plan_tells_pages_with_other_content_from_those_others_link_to_in_other_words(
+    signed_in, administrator
+) -> None:
+    world, document = World(), add_document()
+    crawled(world, document, {"": "start", "a.html": "alpha"}, links={"": [("a.html", "Zebra"), ("a.html", "Apple")]})
+    propagate()
+    crawled(world, document, {"": "start again", "a.html": "alpha"}, links={"": [("a.html", "Apple")]})
+    for _ in ("as it is worked out", "as it was written down"):
+        page = text_of(signed_in(administrator), "propagation-new")
+        assert '<span class="sub">1 by links</span>' in page and "By links: the page says the same as before" in page
+        assert services.preview().targets["primary"]["changed"] == 2
+        assert work_out(60)
+    row = propagate()
+    assert "1 by links" in text_of(signed_in(administrator), "propagation-board", row.pk)
+    assert not Forecast.objects.filter(relinked__gt=0).exists(), "it is published"
 
 
 def test_of_documents_that_are_not_known_yet_nothing_good_is_said(signed_in, administrator, monkeypatch) -> None:

@@ -1,7 +1,7 @@
 """The pure decisions: order of steps, what changes, when to ask."""
 
 from clearinghouse.databases import TARGETS
-from crawler.propagation.plan import Held, Outcome, Wanted, change, steps
+from crawler.propagation.plan import VARIANTS, Held, Outcome, Wanted, change, steps
 
 
 def test_the_steps_come_in_the_order_of_the_design():
@@ -28,6 +28,13 @@ def test_a_change_names_what_opens_and_what_closes():
     assert found.opened == [b"changed", b"added"]
     assert found.closed == [2, 4]
     assert found
+
+
+def test_a_page_that_changed_only_in_what_links_to_it_say_is_told_apart():
+    one, other = 5 * VARIANTS, 6 * VARIANTS
+    desired = {b"same": Wanted(one + 2, b"2"), b"new": Wanted(other + 1, b"3")}
+    found = change(7, desired, [Held(one + 1, b"same", b"1"), Held(one + 3, b"new", b"1")])
+    assert (found.changed, found.relinked) == (2, 1)
 
 
 def test_nothing_to_do_is_nothing():

@@ -1,5 +1,6 @@
 """The screens of propagation: who may see and do what, the loss guard, the board, one press back."""
 
+import re
 from html import unescape
 from typing import Any
 
@@ -91,11 +92,12 @@ def test_the_button_asks_and_the_board_follows_it(signed_in, administrator, publ
     board = text_of(browser, "propagation-board", row.pk)
     assert 'hx-trigger="every 2s"' in board
     assert board.count('<li class="step') == 10
-    assert browser.get(reverse("propagation-live", args=[row.pk])).status_code == 200
+    assert "live.js" in board, "it puts what changed into what is there: an open log stays open, the focus stays"
+    polled = text_of(browser, "propagation-live", row.pk)
+    ids = {"live-poll", "moving", "moving-log", "propagation-head"}
+    assert all(re.search(f'id="{one}"[^>]* hx-swap-oob="true"', polled) for one in ids) and "outerHTML" not in polled
     services.carry_out(row.pk)
-    ended = browser.get(reverse("propagation-live", args=[row.pk]))
-    assert ended.status_code == 286
-    assert "hx-trigger" not in ended.content.decode()
+    assert "hx-trigger" not in text_of(browser, "propagation-live", row.pk)
     assert "new.html" in shown()
 
 

@@ -11,7 +11,7 @@ from clearinghouse.access.templatetags.pieces import duration, plural, size, whe
 
 from ...models import Run, State
 from ...queries.counts import Totals, totals_of_runs
-from ...queries.reports import instances_by_run, pages_by_day, runs_since
+from ...queries.reports import cancelled_since, instances_by_run, pages_by_day, runs_since
 from ...queries.results import seconds_of
 from ...queries.standing import place_of_state
 from ...values import LEFT_BEHIND
@@ -49,8 +49,14 @@ def report(asked: Asked) -> Report:
         sort=sort,
         filters=(period, Field("state", "State", state, choices)), chart=pages_chart(days, "Pages and errors by day"),
         sentence=f"{plural(runs.count(), 'run')}; {plural(pages, 'page')} and {plural(errors, 'error')} in the crawls "
-        "that ended in this period.",
+        f"that ended in this period.{_cancelled(cancelled_since(asked.docs, since))}",
     )  # fmt: skip
+
+
+def _cancelled(crawls: int) -> str:
+    if not crawls:
+        return ""
+    return f" {plural(crawls, 'crawl was cancelled and is,crawls were cancelled and are')} not counted."
 
 
 def _cells(runs: list[Run], asked: Asked) -> list[list[Cell]]:

@@ -1,6 +1,5 @@
 """Exclusions: which exclude URLs work."""
 
-from collections import Counter
 from typing import Any
 
 from django.urls import reverse
@@ -10,7 +9,7 @@ from clearinghouse.access.policies import Action, documents_for
 from clearinghouse.access.templatetags.pieces import plural, when_row
 from crawlpoints.models import ExcludeUrl
 
-from ...queries.reports import hits_of_last_runs
+from ...queries.reports import Hits, hits_of_last_runs
 from .frame import Asked, Cell, Column, Field, Report, ordered
 
 RUNS = 3
@@ -26,7 +25,7 @@ SHOW = (("", "All"), ("idle", "Stopped nothing"), ("works", "Stopped something")
 _KEYS: dict[str, Any] = {
     "pattern": lambda row: row["pattern"],
     "document": lambda row: row["title"].casefold(),
-    "last": lambda row: row["hits"][0][1] if row["hits"] else -1,
+    "last": lambda row: next((-1 if count is None else count for _, count in row["hits"]), -1),
     "added": lambda row: row["at"].timestamp() if row["at"] else 0.0,
 }
 
@@ -36,7 +35,7 @@ def report(asked: Asked) -> Report:
     words, by_words = asked.words("Exclude URL contains")
     show = asked.one_of("show", SHOW)
     rows = _rows(asked, project, words)
-    idle = [row for row in rows if row["hits"] and not any(count for _, count in row["hits"])]
+    idle = [row for row in rows if {count for _, count in row["hits"]} - {None} == {0}]
     works = [row for row in rows if any(count for _, count in row["hits"])]
     sort = asked.sort(COLUMNS, "-last")
     shown = {"idle": idle, "works": works}.get(show, rows)
@@ -63,19 +62,19 @@ def _rows(asked: Asked, project: str, words: str) -> list[dict[str, Any]]:
     return [_row(row, hits.get(row["document_id"], [])) for row in rows]
 
 
-def _row(row: dict[str, Any], runs: list[tuple[int, Counter[str]]]) -> dict[str, Any]:
+def _row(row: dict[str, Any], crawls: list[Hits]) -> dict[str, Any]:
     return {
         "pattern": row["pattern"],
         "doc": row["document_id"],
         "title": row["document__sheet__title"] or f"Document {row['document_id']}",
         "at": row["created_at"],
         "by": row["updated_by"] or "",
-        "hits": [(run, stopped[row["pattern"]]) for run, stopped in runs],
+        "hits": [(one.run_id, one.of(row["pattern"], row["created_at"])) for one in crawls],
     }
 
 
 def _line(row: dict[str, Any]) -> list[Cell]:
-    hits = [Cell(count, _stopped(row, run), value=count) for run, count in row["hits"]]
+    hits = [_count(row, run, count) for run, count in row["hits"]]
     hits += [Cell(None, value="")] * (RUNS - len(hits))
     at = row["at"]
     return [
@@ -86,6 +85,10 @@ def _line(row: dict[str, Any]) -> list[Cell]:
             when_row(at) if at else None, value=at.isoformat() if at else "", sub=f"by {row['by']}" if row["by"] else ""
         ),
     ]
+
+
+def _count(row: dict[str, Any], run: int, count: int | None) -> Cell:
+    return Cell(None, value="", sub="new since") if count is None else Cell(count, _stopped(row, run), value=count)
 
 
 def _stopped(row: dict[str, Any], run: int) -> str:

@@ -15,12 +15,14 @@ from lxml import html
 from clearinghouse.audit.models import Entry
 from clearinghouse.library import services as library
 from clearinghouse.library.models import Document
+from crawler import control
 from crawler.findings.diagnosis import diagnose, diagnose_due
 from crawler.findings.links import of_document
 from crawler.models import (
     Diagnosis,
     ErrorGroup,
     ExcludeHit,
+    Excursion,
     Finding,
     FolderFigure,
     HostFigure,
@@ -65,6 +67,25 @@ def run(document: Document, point: CrawlPoint) -> Run:
 
 def finding(run: Run, rule: str = "page_limit") -> Finding:
     return Finding.objects.get(run_id=run.pk, rule=rule)
+
+
+@pytest.mark.parametrize("order", [control.stop, control.cancel])
+def test_of_a_run_that_a_person_ended_nothing_is_advised_and_its_page_says_who_did_it(
+    signed_in: SignedIn, administrator: Any, document: Document, order: Callable[[Run, str], None]
+) -> None:
+    run = make_run(document, state="running", queued=0)
+    order(run, "anna")
+    state = {control.stop: "stopped", control.cancel: "cancelled"}[order]
+    Excursion.objects.filter(run=run).update(state=state, unfinished=False, finished_at=timezone.now())
+    Run.objects.filter(pk=run.pk).update(state=state, finished_at=timezone.now())
+    diagnose_due()
+    browser = signed_in(administrator)
+    for advice in ("", "again"):  # as diagnoses of before say it
+        Diagnosis.objects.filter(run_id=run.pk).update(advice=advice)
+        page = html.fromstring(browser.get(f"/crawls/{run.pk}/findings/").content).text_content()
+        assert f"{state.capitalize()} by anna today at" in page and "had finished before" not in page
+        assert "Recommendation" not in page and "Crawl again" not in page and "Repair what" not in page
+        assert browser.get(f"/api/v1/runs/{run.pk}/counts/").json()["recommendation"] == {}
 
 
 def test_no_number_is_given_while_findings_are_still_looked_for(

@@ -50,7 +50,10 @@ def test_pause_and_resume(signed_in: SignedIn, administrator: Any, run: Run) -> 
 def test_cancel_asks_first(signed_in: SignedIn, administrator: Any, run: Run) -> None:
     browser = signed_in(administrator)
     question = browser.get(f"/crawls/{run.pk}/cancel/").content.decode()
-    assert "13 pages stored from 3 documents will be discarded" in question
+    going = run.excursions.exclude(state=State.FINISHED)
+    pages = sum(one.crawled + one.unchanged for one in going)
+    assert 0 < pages < 13 and f"{pages} pages stored from 2 documents will be discarded" in question
+    assert "1 document has finished already: what was stored of it is kept." in question
     run.refresh_from_db()
     assert run.control == ""
     browser.post(f"/crawls/{run.pk}/cancel/")

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from django.core.cache import cache
 from django.db import connections
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -13,7 +14,7 @@ from lxml import html
 from clearinghouse.digests import digest_of
 from crawler import control, instances
 from crawler.instances import register
-from crawler.models import Event, Excursion, Host, HostService, Run, State
+from crawler.models import Event, Excursion, Host, HostService, Instance, Run, State
 from crawler.queries.counts import scope_key, totals, totals_by_state
 from crawler.screens import live
 from crawler.screens.live import Mark, milestone
@@ -76,6 +77,39 @@ def test_viewers_share_the_numbers_but_not_the_commands(
     own = fragments(narrower.get(address).content)
     assert own["live-n-pages"].text_content() == "207"  # of the two documents this person sees
     assert not own["live-controls"].xpath(".//*[@id='do-pause']")
+
+
+def test_rows_stay_and_the_page_says_when_others_belong_there(
+    signed_in: SignedIn, administrator: Any, run: Run
+) -> None:
+    """Documents of three groups, sorted by state."""
+    browser = signed_in(administrator)
+
+    def shown(address: str) -> tuple[str, list[str]]:
+        page = html.fromstring(browser.get(address).content)
+        assert not page.xpath("//*[@id='live-moved']/a"), "the page itself is as it is now"
+        (poll,) = page.xpath("//*[@id='live-poll']/@hx-get")
+        return poll, [span.get("id").removesuffix("-state") for span in page.xpath("//tbody//span[@id]")
+                      if span.get("id").endswith("-state")]  # fmt: skip
+
+    Excursion.objects.filter(run=run, state="running").update(crawled=50)
+    every, order = shown(f"/crawls/{run.pk}/")
+    going, _ = shown(f"/crawls/{run.pk}/?state=now")
+    Excursion.objects.filter(run=run, state="running").update(crawled=51)
+    parts = fragments(browser.get(every).content)
+    assert not parts["live-moved"].xpath("a"), "numbers alone move nothing"
+    Excursion.objects.filter(run=run, state="running").update(state="finished", unfinished=False)
+    Excursion.objects.filter(run=run, state="waiting").update(state="running")
+    cache.clear()  # as two seconds later
+    for address in (parts["live-poll"].get("hx-get"), going):
+        parts = fragments(browser.get(address).content)
+        assert parts[f"{order[0]}-state"].text_content() == "Finished"
+        assert [parts[f"live-g-{name}"].text_content() for name in ("now", "waiting", "finished")] == ["1", "0", "2"]
+        (link,) = parts["live-moved"].xpath("a")
+        assert link.text_content() == "Update the list"
+        assert browser.get(parts["live-poll"].get("hx-get")).status_code == 204
+    assert link.get("href") == f"/crawls/{run.pk}/?state=now#docs-h"
+    assert shown(f"/crawls/{run.pk}/")[1][0] == order[1] and shown(link.get("href"))[1] == [order[1]]
 
 
 def test_every_fragment_has_its_place_on_the_page(signed_in: SignedIn, administrator: Any, run: Run) -> None:
@@ -176,11 +210,11 @@ def test_the_switch_is_remembered_by_the_browser(signed_in: SignedIn, administra
     assert poll_address(browser.get(f"/crawls/{run.pk}/").content) != ""
 
 
-def fetching(run: Run, *flights: tuple[int, str, float], requests: int = 9) -> None:
+def fetching(run: Run, *flights: tuple[int, str, float], requests: int = 9, reading: int = 0) -> None:
     now = timezone.now().timestamp()
     oldest = [[doc_id, url, now - seconds] for doc_id, url, seconds in flights]
     instance = register(run.pk)
-    instances.tell(instance, {"requests": requests, "oldest": oldest})
+    instances.tell(instance, {"requests": requests, "reading": reading, "oldest": oldest})
 
 
 def test_what_is_being_fetched_is_named_oldest_first(
@@ -201,6 +235,24 @@ def test_what_is_being_fetched_moves_with_the_poll(signed_in: SignedIn, administ
     address = poll_address(browser.get(f"/crawls/{run.pk}/").content)
     fetching(run, (run.excursions.order_by("pk").first().doc_id, f"{SITE}/measures/47.html", 1.2))
     assert "/measures/47.html" in fragments(browser.get(address).content)["live-now"].text_content().replace("\n", "")
+
+
+@pytest.mark.parametrize(("order", "word"), [(control.pause, "Pausing"), (control.stop, "Stopping")])
+def test_a_pause_and_a_stop_say_how_many_pages_they_wait_for(
+    signed_in: SignedIn, administrator: Any, editor: Any, run: Run, order: Callable[[Run, str], None], word: str
+) -> None:
+    browser = signed_in(administrator)
+    order(run, "administrator")
+    fetching(run, requests=3, reading=2)
+    page = browser.get(f"/crawls/{run.pk}/").content
+    assert f"{word}; waiting for 2 pages that are being read and 1 page that is being fetched." in page.decode()
+    address = poll_address(page)
+    assert browser.get(address).status_code == 204
+    instances.tell(Instance.objects.get(), {"requests": 1, "reading": 1, "oldest": []})
+    cache.clear()  # as two seconds later
+    told = fragments(browser.get(address).content)["live-verdict"].text_content()
+    assert f"{word}; waiting for 1 page that is being read." in told
+    assert "waiting for" not in signed_in(editor).get(f"/crawls/{run.pk}/").content.decode(), "not of others' documents"
 
 
 def test_a_site_that_holds_the_run_up_is_named(signed_in: SignedIn, administrator: Any, editor: Any, run: Run) -> None:

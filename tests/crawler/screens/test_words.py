@@ -15,6 +15,7 @@ from crawler.control import CANCEL, PAUSE, STOP
 from crawler.models import LedgerEntry, Run
 from crawler.queries.aftermath import Aftermath
 from crawler.queries.counts import Tallies, Totals
+from crawler.queries.hosts import Awaited
 from crawler.queries.pace import MINUTES, Pace, Seen, _pace, pace_of
 from crawler.queries.results import run_result
 from crawler.queries.runs import ASKED
@@ -53,6 +54,21 @@ def test_the_verdict_sentence(state: str, sentence: str) -> None:
     assert strip_tags(verdict(a_run(state), SUMS, 38, NOW)) == sentence
 
 
+def test_an_early_end_says_who_asked_for_it_and_when() -> None:
+    by = Standing(ended_by="anna", ended_at=datetime(2025, 3, 2, 14, 5, tzinfo=UTC))
+    told = {state: strip_tags(verdict(a_run(state), SUMS, 0, NOW, standing=by)) for state in ("stopped", "cancelled")}
+    at = "on 2 Mar 2025 at 14:05, after 27 min: "
+    assert told["stopped"] == f"Stopped by anna {at}405 pages stored from 62 documents, 3 errors."
+    assert told["cancelled"].startswith(f"Cancelled by anna {at}the results of 62 documents were discarded")
+
+
+def test_a_cancelled_run_says_what_had_finished_before_and_is_kept() -> None:
+    one, two = (strip_tags(verdict(a_run("cancelled"), SUMS, 0, NOW, standing=Standing(kept=kept))) for kept in (1, 2))
+    assert "the results of 61 documents were discarded; the earlier ones stay. 1 document had finished" in one
+    assert one.endswith("before; its results are kept.")
+    assert two.endswith("2 documents had finished before; theirs are kept.")
+
+
 def test_one_is_not_many() -> None:
     sums = Totals(documents=1, found=1, crawled=1)
     assert strip_tags(verdict(a_run("finished"), sums, 0, NOW)) == (
@@ -82,6 +98,19 @@ def test_a_run_is_paused_when_its_last_document_rests() -> None:
     assert state_word(a_run("paused", control="pause"), resting) == ""
     told = strip_tags(verdict(a_run("paused"), SUMS, 0, NOW, standing=going_on))
     assert told.startswith("Pausing; what is being fetched is finished first. 412 of 1,038")
+
+
+@pytest.mark.parametrize(("state", "word"), [("paused", "Pausing"), ("stopping", "Stopping")])
+def test_a_pause_and_an_early_end_say_what_they_wait_for(state: str, word: str) -> None:
+    said = {
+        (0, 3, 1): "waiting for 3 pages that are being read.",
+        (1, 0, 1): "waiting for 1 page that is being fetched.",
+        (2, 1, 2): "waiting for 1 page that is being read and 2 pages that are being fetched.",
+        (0, 0, 1): "waiting for 1 crawler instance to answer.",
+    }
+    for awaited, words in said.items():
+        waiting = replace(standing(running=1), awaited=Awaited(*awaited))
+        assert strip_tags(verdict(a_run(state), SUMS, 0, NOW, standing=waiting)).startswith(f"{word}; {words} 412 of")
 
 
 @pytest.mark.parametrize(
