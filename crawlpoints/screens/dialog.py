@@ -18,12 +18,12 @@ from clearinghouse.records import StaleRecord
 from crawler.errors import TooManyAtOnce
 from crawler.preview import rows as previews
 
-from .. import services
+from .. import services, undo
 from ..checks import Invalid, check_preview, suggested_root
 from ..models import AuthType, CrawlPoint
 from ..queries import deleted_points_of, patterns_of, points_of
 from ..templatetags.ways import panel_url
-from . import conflict, hits, names, panel, repairs, sign_ins, tester, undo, waiting
+from . import conflict, hits, names, panel, repairs, sign_ins, tester, waiting
 from .forms import PointForm, excludes_initial, initial_of, opened_lines, starting
 
 TARGET = "dialog"

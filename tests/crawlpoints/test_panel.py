@@ -212,6 +212,15 @@ def test_exclude_urls_are_added_removed_and_brought_back(browser: Any, panel: st
     assert queries.excludes_of(document).count() == 2
 
 
+def test_added_exclude_urls_are_taken_back_on_the_list(browser: Any, document: Document) -> None:
+    url = reverse("exclude-urls", args=[document.pk])
+    sent = {"pattern": "https://example.gov/print/*\nhttps://example.gov/old", "back": "list"}
+    assert "Undo" in text_of(browser.post(url, sent, follow=True))
+    answer = browser.post(reverse("crawl-points-undo", args=[document.pk]), {"back": "list"}, follow=True)
+    assert answer.request["PATH_INFO"] == url and "Undone: 2 rows are as before." in text_of(answer)
+    assert not queries.excludes_of(document)
+
+
 def test_a_wrong_exclude_url_stays_in_the_form_with_its_message(browser: Any, document: Document) -> None:
     url = reverse("exclude-urls", args=[document.pk])
     answer = browser.post(url, {"pattern": "https://example.gov/ok\nmeasures"})
