@@ -52,7 +52,7 @@ class Step:
 
     @property
     def word(self) -> str:
-        return {PASS: "Pass", STOP: "Stop"}.get(self.result, "Not reached")
+        return {PASS: "Pass", STOP: "Stop"}.get(self.result, "Not checked")
 
 
 def steps_of(row: Row, snapshot: Snapshot) -> list[Step]:
