@@ -138,6 +138,7 @@ def result(request: HttpRequest, published_id: int) -> HttpResponse:
     marker = Marker(())
     context = {
         "row": row,
+        "back": chosen(request.GET).here if request.GET else "",
         "document": names.first(),
         "tag": type_tag(row.type_id),
         "href": web_address(row.url),
@@ -156,7 +157,7 @@ def cached(request: HttpRequest, published_id: int) -> HttpResponse:
     row, _, _ = _page_or_404(published_id)
     if row.body is None:
         raise Http404("No copy of this page is kept")
-    return copy_of(row)
+    return copy_of(request, row)
 
 
 def _page_or_404(published_id: int) -> tuple[PublishedVersion, int, str]:
