@@ -56,6 +56,11 @@ def test_a_record_names_the_language(client, db):
     assert "<dd>German</dd>" in page(client, f"/search/result/{number}/")
 
 
+def test_a_record_shows_headings_without_the_signs_that_link_to_them(client, db):
+    (number,) = publish("primary", [PAGES[0] | {"headings": "Examples¶\nNotes¶"}])
+    assert "<li>Examples</li><li>Notes</li>" in page(client, f"/search/result/{number}/")
+
+
 def test_nothing_of_a_page_is_markup_on_ours(client, ids):
     text = page(client, "/search/?q=handover")
     assert EVIL not in text

@@ -19,7 +19,7 @@ from clearinghouse.search import engine, public, serving
 from clearinghouse.search.engine import Hit, Results
 from clearinghouse.search.public import Answer
 from clearinghouse.search.small_words import known as small_words
-from clearinghouse.search.snippets import Marker, excerpt, marked
+from clearinghouse.search.snippets import Marker, excerpt, marked, without_permalinks
 from clearinghouse.search.words import words_of
 
 from .chosen import LAST_PAGE, PER_PAGE, SORTS, Chosen, chips, chosen, facets, language, type_tag
@@ -144,7 +144,7 @@ def result(request: HttpRequest, published_id: int) -> HttpResponse:
         "href": web_address(row.url),
         "path": path_of(row.url),
         "language": language(row.language),
-        "headings": row.headings.splitlines()[:20],
+        "headings": without_permalinks(row.headings).splitlines()[:20],
         "metas": PublishedMeta.objects.using(alias).filter(published_id=row.id).order_by("id")[:50],
         "excerpt": excerpt(row.text, marker, 700),
     }
