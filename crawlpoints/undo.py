@@ -88,7 +88,7 @@ def _taken_back(request: HttpRequest, changed: Changed) -> bool:
         messages.error(request, STALE if isinstance(wrong, StaleRecord) else f"{wrong}.")
         return False
     if count:
-        messages.success(request, f"Undone: {plural(count, 'row is,rows are')} as before.")
+        messages.success(request, f"Undone: {plural(count, 'change was,changes were')} taken back.")
     for point in left:
         messages.warning(request, f"Not undone: {point.updated_by} changed {point.url} meanwhile.")
     return bool(count)

@@ -44,7 +44,7 @@ _STYLE = _style(
     all="initial", display="block", position="relative", z_index=2**31 - 1, padding="8px 16px", background="#fff8c5",
     color="#222", font="16px/1.5 sans-serif", opacity=1, visibility="visible",
 )  # fmt: skip
-_LINK_STYLE = _style(all="revert", color="#0645ad")
+_LINK_STYLE = _style(all="revert", color="#0645ad", display="inline-block", margin_left="16px")
 Way = tuple[str, str]  # the text of a link back, and its whole address: the page's own base makes others of the rest
 
 

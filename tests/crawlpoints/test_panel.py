@@ -217,7 +217,7 @@ def test_added_exclude_urls_are_taken_back_on_the_list(browser: Any, document: D
     sent = {"pattern": "https://example.gov/print/*\nhttps://example.gov/old", "back": "list"}
     assert "Undo" in text_of(browser.post(url, sent, follow=True))
     answer = browser.post(reverse("crawl-points-undo", args=[document.pk]), {"back": "list"}, follow=True)
-    assert answer.request["PATH_INFO"] == url and "Undone: 2 rows are as before." in text_of(answer)
+    assert answer.request["PATH_INFO"] == url and "Undone: 2 changes were taken back." in text_of(answer)
     assert not queries.excludes_of(document)
 
 

@@ -200,7 +200,7 @@ def test_a_repair_is_taken_back_where_it_was_pressed(
     assert answer.request["PATH_INFO"] == here and "Changed maximum pages (100)" in answer.content.decode()
     offer = answer.context["undo"]
     answer = browser.post(offer["url"], {"next": offer["next"]}, follow=True)
-    assert answer.request["PATH_INFO"] == here and "as before" in answer.content.decode()
+    assert answer.request["PATH_INFO"] == here and "taken back" in answer.content.decode()
     point.refresh_from_db()
     assert point.max_pages == 5 and finding(run).state == "open"
     assert "nothing to undo any more" in browser.post(offer["url"], follow=True).content.decode()

@@ -170,7 +170,7 @@ def test_an_excluded_folder_is_taken_back_where_it_was_excluded(
     assert "Undo" in said(browser.get(f"/documents/{document.pk}/exclude-urls/")), "and where the list is"
     fields = {one.get("name"): one.get("value") for one in form.xpath(".//input")}
     answer = browser.post(form.get("action"), fields, follow=True)
-    assert answer.request["PATH_INFO"] == here and "as before" in said(answer) and "Undo" not in said(answer).split()
+    assert answer.request["PATH_INFO"] == here and "taken back" in said(answer) and "Undo" not in said(answer).split()
     assert not ExcludeUrl.objects.exists()
     answer = browser.post(form.get("action"), {"next": "//other.example/"})
     assert answer.url.startswith(f"/documents/{document.pk}/"), "nowhere else than on this site"
