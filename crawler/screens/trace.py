@@ -19,7 +19,7 @@ _WORDS = {
     "root": "Begins with the root string {}",
     "traps": "Is no endless address",
     "exclude": "",
-    "nofollow": "Not held back by nofollow",
+    "nofollow": "Not linked with nofollow only",
     "depth": "Within the depth limit: {}",
 }
 _NAMES = {

@@ -21,14 +21,14 @@ CHECKS = {
 _PASSED = {
     "address": "Can be read", "scheme": "Is http or https", "port": "Port allowed",
     "root": "Begins with the root string", "traps": "Not an endless address", "exclude": "Not excluded",
-    "nofollow": "Not held back by nofollow",
+    "nofollow": "Not linked with nofollow only",
     "depth": "Within the depth limit", "deactivation": "Crawl point active", "network": "Network address allowed",
     "robots": "robots.txt allows it",
     "maximum": "Maximum pages not reached",
 }  # fmt: skip
 _STOPPED = {
     "address": "Cannot be read", "scheme": "Is not http or https", "port": "Port not allowed",
-    "traps": "Looks endless", "exclude": "Excluded by the exclude URL", "nofollow": "Held back by nofollow",
+    "traps": "Looks endless", "exclude": "Excluded by the exclude URL", "nofollow": "Linked with nofollow only",
     "depth": "Beyond the depth limit", "deactivation": "No crawl point is active",
     "network": "Network address not allowed", "robots": "robots.txt forbids it",
 }  # fmt: skip
