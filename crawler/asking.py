@@ -30,7 +30,7 @@ def ask(document: Document, by: str, note: str = "", when: str = "") -> CrawlReq
     """
     if not may_be_asked(document):
         raise NothingToCrawl(NO_ACTIVE_POINT)
-    note = f"wished {when}. {note}".rstrip() if when else note
+    note = f"{when}. {note}".rstrip() if when else note
     if Excursion.objects.filter(doc_id=document.pk, unfinished=True).exists():
         raise WrongMoment("This document is being crawled, or about to be")
     request = CrawlRequest(

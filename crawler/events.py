@@ -32,7 +32,7 @@ AT_ONCE = 500
 class Kind(NamedTuple):
     label: str
     why: str  # "when …", for the list of what one can be told
-    person: str = ""  # "You are told because …", for who it is about
+    person: str = ""  # "You get this because …", for who it is about
     owner: str = ""  # for who edits the document
     administrators: bool = False  # nobody else is told, but for who was granted the same
 

@@ -26,7 +26,7 @@ class _Status(NamedTuple):
 _STATUSES = {
     400: _Status("request not understood", "it did not understand the request", _IN_A_BROWSER + "correct the link."),
     401: _Status("asks for a password", "it asks for a password", "Set Authentication in the crawl point."),
-    402: _Status("payment required", "it wants to be paid for", "Ask the owner of the site, or exclude the address."),
+    402: _Status("payment required", "it asks for payment", "Ask the owner of the site, or exclude the address."),
     403: _Status(
         "forbidden",
         "it forbids reading this page",

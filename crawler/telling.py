@@ -123,7 +123,7 @@ def text_of(deliveries: list[Delivery]) -> str:
     lines = []
     for one in deliveries:
         lines += [one.notice.sentence, f"{home}{one.notice.link}" if one.notice.link else ""]
-        lines += [f"{timezone.localtime(one.notice.at):%d %b %Y, %H:%M}. You are told because {one.because}.", ""]
+        lines += [f"{timezone.localtime(one.notice.at):%d %b %Y, %H:%M}. You get this because {one.because}.", ""]
     lines += ["--", f"Choose what you are told, or turn it off: {home}/me/notifications/"]
     return "\n".join(lines)
 

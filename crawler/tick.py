@@ -32,7 +32,7 @@ SECONDS = 5.0
 MOST_TICKETS = 8
 SEEN_SECONDS = 15.0  # how often it leaves a mark
 HANGS_SECONDS = 60.0  # after which a process that was declared dead is ended, if it still runs
-BURY = "bury the dead"
+BURY = "take over from dead processes"
 
 Part = Callable[[], object]  # what a step does, or does for one of many: one that fails must not stop the next
 
@@ -49,21 +49,21 @@ class Tick:
         self._seen: float | None = None
         self._buried: deque[tuple[Instance, float]] = deque()
         self._steps: tuple[tuple[str, Callable[[], Iterable[Part]]], ...] = (
-            ("bring the public home", lambda: [watchdog.bring_home, watchdog.follow_beside]),
+            ("move the public back to primary", lambda: [watchdog.bring_home, watchdog.follow_beside]),
             (BURY, lambda: [self._bury]),
-            ("free runs from dead commands", lambda: [_free_from_dead_drivers]),
+            ("free runs of commands that ended", lambda: [_free_from_dead_drivers]),
             ("start what is due", _due),
             ("keep quiet hours", lambda: [partial(quiet.enforce, clock.moment())]),
             ("look after runs", _runs),
             ("finish rolling back", lambda: [rollback.finish]),
-            ("ring for propagations", lambda: [_ring_for_propagations]),
+            ("wake workers for propagations", lambda: [_ring_for_propagations]),
             ("write notices", lambda: [partial(notices.write_due, clock.moment())]),
-            ("ring for previews", lambda: [partial(previews.ring_lost, clock.moment())]),
+            ("wake workers for previews", lambda: [partial(previews.ring_lost, clock.moment())]),
             ("look after imports", lambda: [partial(import_steps.look_after, clock.moment())]),
             ("count words", lambda: [_count_words]),
             ("count searches", lambda: [search_use.collect]),
-            ("ring for pruning", lambda: [partial(pruning.ring_when_due, clock.moment())]),
-            ("say that it looked", lambda: [self._look]),
+            ("wake a worker for pruning", lambda: [partial(pruning.ring_when_due, clock.moment())]),
+            ("note that it ran", lambda: [self._look]),
         )
 
     def round(self) -> list[str]:
@@ -138,6 +138,8 @@ class Tick:
 
     def _look(self) -> None:
         now = time.monotonic()
+        if self._seen is None:
+            tick_report.forget_all_but(name for name, _ in self._steps)
         if self._seen is None or now - self._seen >= SEEN_SECONDS:
             tick_report.looked(clock.moment())
             self._seen = now

@@ -38,6 +38,10 @@ class Changed:
     def count(self) -> int:
         return len(self.added) + len(self.before)
 
+    @property
+    def anything(self) -> bool:
+        return bool(self.count or self.deleted or self.excludes)
+
     def to_json(self) -> dict[str, Any]:
         before = {str(pk): values for pk, values in self.before.items()}
         versions = {str(pk): version for pk, version in self.versions.items()}

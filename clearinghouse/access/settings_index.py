@@ -39,7 +39,7 @@ GROUPS: dict[str, tuple[Screen, ...]] = {
     ),
     "Machines": (
         Screen("propagation", "Targets", "The three servers that results are propagated to."),
-        Screen("workers", "Workers and queue", "Which processes live, what they do, what waits."),
+        Screen("workers", "Workers and queue", "Which processes run, what they do, what waits."),
         Screen("error-log", "Error log", "Faults of ours, newest first, with their traceback."),
         Screen("status", "System status", "Databases, tables, Redis, workers, the tick, disk, clock, versions."),
         Screen("admin:index", "Tables", "Rows one by one, for what no screen offers."),

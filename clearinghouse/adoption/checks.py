@@ -114,7 +114,7 @@ def _check_content(alias: str, path: Path, seconds: float) -> None:
 def _about_the_disk(folder: Path) -> str:
     if (free := shutil.disk_usage(folder).free) < full_disk.NEARLY_FULL:
         return f"the disk of {folder} is full ({plural(free, 'byte is,bytes are')} free): make room, nothing is lost"
-    return "look whether its disk is well, and who holds a lock"
+    return "check its disk, and which program has locked it"
 
 
 def _place(connection: Any) -> str:

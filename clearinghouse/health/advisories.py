@@ -84,7 +84,7 @@ def main() -> int:
     old = weak(versions)
     lines = [*old, *(f"warning: {line}" for line in weak_python(running()))]
     packages = plural(len(versions), "installed package")
-    lines.append(f"{plural(len(LIBRARIES), 'known floor')} of {packages} looked at, {len(old)} too old")
+    lines.append(f"{plural(len(LIBRARIES), 'known safe version')} of {packages} looked at, {len(old)} too old")
     sys.stdout.write("\n".join(lines) + "\n")
     return 1 if old else 0
 

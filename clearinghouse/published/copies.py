@@ -6,10 +6,11 @@ as plain text, everything else is downloaded. Does not: know whose row it is. Ca
 
 import codecs
 import re
+from collections.abc import Sequence
 from datetime import datetime
 
 from django.http import HttpResponse
-from django.utils.html import format_html
+from django.utils.html import format_html, format_html_join
 
 from clearinghouse.access.templatetags.pieces import date_words
 
@@ -32,21 +33,29 @@ _DOCTYPE = re.compile(
 _DECLARED = re.compile(rb"<meta\b[^>]{0,200}?\bcharset\s*=\s*[\"']?\s*([\w.:-]{1,40})", re.IGNORECASE)
 _LOOKED_AT = 1024  # bytes in which a page may say its encoding
 _NOT_OF_ASCII = ("utf-16", "utf-32", "utf-7")  # in which the banner could not be read; browsers take UTF-8 for them
-_STYLE = "".join(
-    f"{name}:{value}!important;"  # the page's own styles must not hide it
-    for name, value in {
-        "all": "initial", "display": "block", "position": "relative", "z-index": 2**31 - 1, "padding": "8px 16px",
-        "background": "#fff8c5", "color": "#222", "font": "16px/1.5 sans-serif", "opacity": 1, "visibility": "visible",
-    }.items()
+
+
+def _style(**values: object) -> str:
+    """The page's own styles must not hide it."""
+    return "".join(f"{name.replace('_', '-')}:{value}!important;" for name, value in values.items())
+
+
+_STYLE = _style(
+    all="initial", display="block", position="relative", z_index=2**31 - 1, padding="8px 16px", background="#fff8c5",
+    color="#222", font="16px/1.5 sans-serif", opacity=1, visibility="visible",
 )  # fmt: skip
+_LINK_STYLE = _style(all="revert", color="#0645ad", display="inline-block", margin_left="16px")
+Way = tuple[str, str]  # the text of a link back, and its whole address: the page's own base makes others of the rest
 
 
-def answer(number: int, type_id: int, body: bytes, url: str, stored_at: datetime) -> HttpResponse:
+def answer(
+    number: int, type_id: int, body: bytes, url: str, stored_at: datetime, back: Sequence[Way] = ()
+) -> HttpResponse:
     """The stored copy as a response that can do nothing on our site; `number` names the file of a download."""
     if type_id in (HTML, XHTML, TEXT, XML, CSV):
         body = _without_mark(body)
     if type_id in (HTML, XHTML):
-        response = HttpResponse(_with_banner(body, url, stored_at), content_type="text/html" + _charset(body))
+        response = HttpResponse(_with_banner(body, url, stored_at, back), content_type="text/html" + _charset(body))
     elif type_id in (TEXT, XML, CSV):
         response = HttpResponse(body, content_type="text/plain" + _charset(body))
     else:
@@ -79,14 +88,15 @@ def _without_mark(body: bytes) -> bytes:
     return body.removeprefix(codecs.BOM_UTF8)
 
 
-def _with_banner(body: bytes, url: str, stored_at: datetime) -> bytes:
+def _with_banner(body: bytes, url: str, stored_at: datetime, back: Sequence[Way] = ()) -> bytes:
     banner = format_html(
         '<base href="{}"><meta name="robots" content="noindex"><div style="{}">'
-        "Copy stored on {} from {}. The live page may differ.</div>",
+        "Copy stored on {} from {}. The live page may differ.{}</div>",
         url,
         _STYLE,
         date_words(stored_at),
         url,
+        format_html_join("", ' <a style="{}" href="{}">{}</a>', ((_LINK_STYLE, to, text) for text, to in back)),
     ).encode("ascii", "xmlcharrefreplace")
     start = _DOCTYPE.match(body)
     place = start.end() if start else 0

@@ -5,6 +5,7 @@ Called by: the engine and the screens.
 """
 
 import re
+from bisect import bisect_right
 from collections.abc import Sequence
 
 from django.utils.html import format_html, format_html_join
@@ -18,6 +19,15 @@ LOOKED_AT = 60_000  # characters of a text searched for the best place
 _LEAD = 40  # characters before the first marked word
 _LOOKED_FROM, _LOOKED_AHEAD = 200, 20  # marked words tried as the beginning, and counted behind it
 _MERGE = 1  # marked words this close get one mark
+# Menus and tables of contents are lists of names: sentences have signs behind their words, in every language.
+_SIGN = r"(?:[^\W\d_][)\"”’]?[.,;:!?](?=\s)|[。、，；])"
+_APART = LENGTH // 2  # characters between two of them, at most
+_SENTENCES = re.compile(rf"{_SIGN}.{{0,{_APART}}}?{_SIGN}", re.DOTALL)
+_PROSE = 3.0  # worth as much as one more of the words: a menu that names the page often is no answer
+_BEGINNING = 8_000  # characters in which the first sentences are looked for
+# What a manual's headings end with, to link to themselves; before a number ¶ is a word of lawyers, and stays.
+_BARS = re.compile(r"[|«»›►]")  # between the entries of a menu
+_PERMALINK = re.compile(r"(?<=\S)[¶\uf0c1🔗⚓](?=\s|$)")
 
 
 class Marker:
@@ -41,12 +51,11 @@ class Marker:
             self._known[word] = known
         return known
 
-    def worth(self, spans: Sequence[str]) -> float:
-        """How well some marked pieces answer: phrases first, then different words, then how many."""
-        words = [[stem(word) for word in words_of(span)] for span in spans]
-        different = {word for span in words for word in span}
-        whole = sum(any(_holds(span, phrase) for span in words) for phrase in self.phrases)
-        return 6 * whole + 3 * len(different) + 0.5 * len(spans)
+    def worth(self, spans: Sequence[list[str]]) -> float:
+        """How well marked pieces, each as its stems, answer: phrases first, then different words, then how many."""
+        different = len(set().union(*spans))
+        whole = sum(any(_holds(span, phrase) for span in spans) for phrase in self.phrases)
+        return 6 * whole + 3 * different + 0.5 * len(spans)
 
     def spans(self, text: str) -> list[tuple[int, int]]:
         """Where the searched words stand, neighbours as one span."""
@@ -83,8 +92,15 @@ def marked(text: str, marker: Marker) -> SafeString:
     return format_html_join("", "{}", ((piece,) for piece in pieces))
 
 
+def without_permalinks(text: str) -> str:
+    """As people read it: headings without the sign with which they link to themselves."""
+    return _PERMALINK.sub("", text)
+
+
 def excerpt(text: str, marker: Marker, length: int = LENGTH) -> str:
-    """The piece of the text with the most different searched words, cut at words, with … where it was cut."""
+    """The piece of the text with the most different searched words, rather of sentences than of a menu; cut at words,
+    with … where it was cut.
+    """
     looked = text[:LOOKED_AT]
     start = _best_start(looked, marker, length)
     end = min(len(text), start + length)
@@ -92,19 +108,39 @@ def excerpt(text: str, marker: Marker, length: int = LENGTH) -> str:
         start = _next_word(text, start)
     if end < len(text):
         end = max(text.rfind(" ", start, end), text.rfind("\n", start, end), start + length // 2)
-    piece = " ".join(text[start:end].split())
+    piece = " ".join(without_permalinks(text[start:end]).split())
     return ("… " if start else "") + piece + (" …" if end < len(text) else "")
 
 
 def _best_start(text: str, marker: Marker, length: int) -> int:
     spans = marker.spans(text)[:_LOOKED_FROM]
+    if not spans:
+        return _first_sentences(text)
+    stems = [[stem(word) for word in words_of(text[start:end])] for start, end in spans]
+    ends = [end for _, end in spans]
     best, most = 0, -1.0
     for index, (start, _) in enumerate(spans):
-        inside = [text[a:b] for a, b in spans[index : index + _LOOKED_AHEAD] if b <= start + length - _LEAD]
-        worth = marker.worth(inside)
+        behind = min(bisect_right(ends, start + length - _LEAD), index + _LOOKED_AHEAD)
+        worth = marker.worth(stems[index:behind])
+        if worth + _PROSE <= most:  # it cannot be better, whatever stands there
+            continue
+        begin = max(0, start - _LEAD)
+        if _SENTENCES.search(text, begin, begin + length):
+            worth += _PROSE
         if worth > most:
             best, most = start, worth
-    return max(0, best - _LEAD)
+    return _behind_bars(text, max(0, best - _LEAD), best)
+
+
+def _first_sentences(text: str) -> int:
+    """Where nothing was searched for: behind the menu with which a page may begin."""
+    found = _SENTENCES.search(text, 0, _BEGINNING)
+    return _behind_bars(text, max(0, found.start() - _APART), found.start()) if found else 0
+
+
+def _behind_bars(text: str, begin: int, end: int) -> int:
+    """Not in the middle of a menu."""
+    return max((bar.end() for bar in _BARS.finditer(text, begin, end)), default=begin)
 
 
 def _holds(words: list[str], phrase: tuple[str, ...]) -> bool:

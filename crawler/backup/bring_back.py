@@ -47,7 +47,7 @@ def check(folder: Path) -> Manifest:
     for alias in ORDER:
         part, here = found.parts[alias], connections[alias].vendor
         if part.vendor != here:
-            raise CannotRestore(f"{alias} was saved from {part.vendor}; the settings of this house name {here}")
+            raise CannotRestore(f"{alias} was saved from {part.vendor}; the settings here name {here}")
         newer = sorted(set(part.migrations) - look.known_migrations(part.migrations))
         if newer:
             raise CannotRestore(f"it was taken by a newer version ({found.product}): {newer[0]} is not known here")

@@ -29,10 +29,10 @@ def _by_beats() -> list[str]:
         if look.why_not_reachable(WEBCRAWL):
             return []  # nobody works on a database that is gone
         for instance in Instance.objects.filter(alive=True, seen_at__gte=since)[:10]:
-            found.append(f"process {instance.pid} on {instance.host} beats: it crawls or propagates")
+            found.append(f"process {instance.pid} on {instance.host} is running: it crawls or propagates")
         seen = tick_report.last_look()
         if seen is not None and seen >= since:
-            found.append("the tick looked within the last minute (if you stopped it just now, wait that minute)")
+            found.append("the tick ran within the last minute (if you stopped it just now, wait that minute)")
     except DatabaseError:
         return found  # not prepared: there is nothing to lose
     return found

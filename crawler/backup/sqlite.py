@@ -27,7 +27,7 @@ def held_still(paths: Sequence[Path]) -> Iterator[None]:
                     lock.execute("BEGIN IMMEDIATE")
             except sqlite3.OperationalError as error:
                 if "locked" not in str(error) or time.monotonic() > deadline:
-                    raise TooBusy(f"{path} could not be held still: {error}") from error
+                    raise TooBusy(f"{path} could not be locked: {error}") from error
                 locks.close()
                 time.sleep(0.05)
                 continue

@@ -39,8 +39,8 @@ def processes() -> Iterator[Line]:
         say = f"{fault.sentence} ({plural(fault.times, 'time')} since {since})"
         yield Line("Tick", WARNING, say, "its other steps go on; put right what it names, and the step works again")
     if silent := machines.live_without_beat():
-        say = f"{plural(silent, 'calls itself alive and was,call themselves alive and were')} not seen for 3 minutes"
-        yield Line("Crawler processes", WARNING, say, "the tick takes their work away; start it if it is silent")
+        say = f"{plural(silent, 'process that should run was,processes that should run were')} not seen for 3 minutes"
+        yield Line("Crawler processes", WARNING, say, "the tick gives their work to others; start it if it is away")
 
 
 def _line(fact: machines.Fact, do: str, level: str = TROUBLE) -> Line:
@@ -80,7 +80,7 @@ def targets() -> Iterator[Line]:
     said = f"generation: {said}; the public is served by {serving}"
     answered = all(what.startswith("shows") for what in shown.values())
     if not answered:
-        yield Line("Targets", WARNING, said, "put the server right as its line above says; propagate then fills it")
+        yield Line("Targets", WARNING, said, "repair the server as its line above says; propagate then fills it")
     elif len(set(shown.values())) > 1 and services.unfinished() is None:
         yield Line("Targets", WARNING, said, "run manage.py propagate: what a server lacks is written again")
     else:
@@ -102,7 +102,7 @@ def _shown(alias: str) -> str:
 def _public(serving: str) -> Iterator[Line]:
     row = PublicSwitch.objects.using(WEBCRAWL).first()
     if serving != "primary" and services.unfinished() is None:
-        yield Line("Public", WARNING, f"is served by {serving}", "the tick brings it home when primary answers")
+        yield Line("Public", WARNING, f"is served by {serving}", "the tick moves it back when primary answers")
     if row is not None and row.trouble:
         say = f"the load balancer did not follow: {row.trouble.strip().splitlines()[-1][:200]}"
         yield Line("Public", TROUBLE, say, "check CLEARINGHOUSE_SWITCH_COMMAND and CLEARINGHOUSE_SWITCH_URL")
@@ -114,7 +114,7 @@ def versions() -> Iterator[Line]:
     if old:
         yield Line("Libraries", TROUBLE, "; ".join(old), "run make install: it takes those of constraints.txt")
     else:
-        yield Line("Libraries", OK, f"none of the {len(advisories.LIBRARIES)} with a known floor is below it")
+        yield Line("Libraries", OK, f"none of the {len(advisories.LIBRARIES)} with a known safe version is older")
     if weak := advisories.weak_python(advisories.running()):
         do = "install a newer Python 3.11, unless your distribution says that it mended these"
         yield Line("Python", WARNING, "; ".join(weak), do)

@@ -147,7 +147,7 @@ at_work = _AtWork()
 
 def errand() -> Errand:
     if at_work.errand is None:
-        raise Failed("error", "a connection without an errand")
+        raise Failed("error", "a connection outside a request")
     return at_work.errand
 
 

@@ -12,7 +12,8 @@ from django.utils import timezone
 from clearinghouse.access.templatetags.pieces import plural
 from clearinghouse.library.models import Document
 from clearinghouse.records import acting_as
-from crawlpoints import services
+from crawlpoints import bulk, services
+from crawlpoints.bulk import Changed
 from crawlpoints.queries import patterns_of, points_of
 
 from ..errors import WrongMoment
@@ -48,8 +49,9 @@ def accept_drops(crawls: Collection[int], by: str, note: str) -> None:
                 decide(finding, Finding.State.ACCEPTED, by, note)
 
 
-def repair(finding: Finding, number: int, document: Document, by: str) -> str:
-    """Carries out an offered fix and calls the finding solved; returns what was done. Raises Invalid, WrongMoment.
+def repair(finding: Finding, number: int, document: Document, by: str) -> tuple[str, Changed]:
+    """Carries out an offered fix and calls the finding solved; what was done, in words and for its Undo.
+    Raises Invalid, WrongMoment.
 
     These are two databases. The fix comes first, and may be there already: whoever is told that the second part failed
     presses again.
@@ -57,25 +59,23 @@ def repair(finding: Finding, number: int, document: Document, by: str) -> str:
     fixes = [Fix.from_json(one) for one in finding.fixes]
     if not 0 <= number < len(fixes) or not fixes[number].presses:
         raise WrongMoment("This finding offers no such repair")
-    done = _carry_out(fixes[number], document)
+    done, changed = _carry_out(fixes[number], document)
     decide(finding, Finding.State.SOLVED, by, done)
-    return done
+    return done, changed
 
 
-def _carry_out(fix: Fix, document: Document) -> str:
+def _carry_out(fix: Fix, document: Document) -> tuple[str, Changed]:
     if fix.exclude:
-        if fix.exclude not in patterns_of(document):
-            services.add_exclude_url(document, fix.exclude)
-        return f"Added the exclude URL {fix.exclude}"
+        known = fix.exclude in patterns_of(document)
+        added = [] if known else [services.add_exclude_url(document, fix.exclude).pk]
+        return f"Added the exclude URL {fix.exclude}", Changed(excludes=added)
     point = points_of(document).filter(pk=fix.point_id).first()
     if point is None:
         raise WrongMoment("The crawl point was deleted meanwhile")
+    changed = bulk.set_values([point], fix.change)
     if set(fix.change) == {"active"}:
-        services.set_active([point], bool(fix.change["active"]))
-        return f"Deactivated the crawl point {point.url}"
-    if any(getattr(point, name) != value for name, value in fix.change.items()):
-        services.update_crawl_point(point, fix.change)
-    return f"{_WORDS.get(next(iter(fix.change)), 'Changed')} ({_values(fix.change)}): {point.url}"
+        return f"Deactivated the crawl point {point.url}", changed
+    return f"{_WORDS.get(next(iter(fix.change)), 'Changed')} ({_values(fix.change)}): {point.url}", changed
 
 
 _WORDS = {"max_pages": "Changed maximum pages", "depth": "Changed depth limit", "url": "Changed the address"}

@@ -24,7 +24,7 @@ RULES = {
     "depth_limit": "Depth limit cut a lot",
     "drop": "Fewer pages",
     "trap": "Endless addresses",
-    "login_wall": "Sign-in wall",
+    "login_wall": "Sign-in page instead of content",
     "robots": "robots.txt",
     "throttled": "Asked to slow down",
     "duplicates": "Same content",

@@ -160,7 +160,7 @@ def public_home(work: Work, step: PropagationStep) -> None:
     if not switch.home():
         raise NotSafe("primary does not answer; the public stays on backup until it does")
     if trouble := switch.follow(work.beat):
-        raise NotFollowed(f"The load balancer did not bring the public home to primary: {trouble}. It is told again.")
+        raise NotFollowed(f"The load balancer did not move the public back to primary: {trouble}. It is told again.")
 
 
 def finish(work: Work, step: PropagationStep) -> None:

@@ -127,7 +127,7 @@ def _of_redis(now: datetime) -> Iterator[Gauge]:
         return
     workers = queues.workers()
     for name in queues.NAMES:
-        yield Gauge("queue_rings", "Rings waiting for a worker", waiting[name], (("queue", name),))
+        yield Gauge("queue_rings", "Jobs waiting for a worker", waiting[name], (("queue", name),))
     for name in queues.NAMES:
         serving = sum(name in one["queues"] for one in workers)
         yield Gauge("workers", "Workers that serve a queue", serving, (("queue", name),))

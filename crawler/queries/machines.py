@@ -65,7 +65,7 @@ def schema() -> Fact:
         except (DatabaseError, OSError):
             continue  # the line of that database says it
     if behind:
-        return Fact("Schema", "Behind", good=False, detail=f"Run manage.py prepare: {', '.join(behind)}")
+        return Fact("Schema", "Out of date", good=False, detail=f"Run manage.py prepare: {', '.join(behind)}")
     return Fact("Schema", "Up to date", detail="Tables of all databases that answer")
 
 
@@ -85,21 +85,21 @@ def clock() -> Fact:
             continue
         if apart > _OUT_OF_STEP:
             sentence = f"{detail}; that of {name} differs by {plural(round(apart), 'second')}"
-            return Fact("Clock", "Out of step", good=False, detail=sentence)
-    return Fact("Clock", "In step", detail=detail)
+            return Fact("Clock", "Differs", good=False, detail=sentence)
+    return Fact("Clock", "Agrees", detail=detail)
 
 
 def workers_fact() -> Fact:
     """Whether somebody is there to crawl: RQ workers, and crawls in processes of their own."""
     processes = Instance.objects.filter(alive=True).count()
     if not queues.reachable():
-        detail = f"only Redis knows who waits for work; {processes} at work now"
+        detail = f"only Redis knows which workers wait for work; {processes} at work now"
         return Fact("Workers", "Not known", good=False, detail=detail)
     found = queues.workers()
     missing = _unserved(found)
     detail = f"{len(found)} known to Redis, {processes} at work now"
     if missing:
-        return Fact("Workers", "Missing", good=False, detail=f"{detail}; nobody serves {', '.join(missing)}")
+        return Fact("Workers", "Missing", good=False, detail=f"{detail}; no worker for {', '.join(missing)}")
     return Fact("Workers", "Present", detail=detail)
 
 
@@ -113,8 +113,9 @@ def tick_fact(now: datetime | None = None) -> Fact:
     """The tick starts what is due and takes work from the dead; it leaves a mark at each look."""
     seen, now = tick_report.last_look(), now or timezone.now()
     if seen is None or now - seen > SILENT:
-        last = f"last seen {timezone.localtime(seen):%d %b %Y, %H:%M}" if seen else "never seen"
-        return Fact("Tick", "Silent", good=False, detail=f"Nothing starts by itself; {last}. Start manage.py tick.")
+        since = f"last seen {timezone.localtime(seen):%d %b %Y, %H:%M}" if seen else "never seen"
+        detail = f"Nothing starts by itself; {since}. Start manage.py tick."
+        return Fact("Tick", "Not running", good=False, detail=detail)
     detail = f"Seen {plural(max(0, round((now - seen).total_seconds())), 'second')} ago"
     failing = [f"{fault.sentence} ({plural(fault.times, 'time')})" for fault in tick_report.failing()]
     if failing:
@@ -149,11 +150,11 @@ def trouble_now() -> Trouble | None:
 
 def redis_fact() -> Fact:
     if why := queues.trouble():
-        word = "Not reachable" if why == NO_ANSWER else "Takes nothing"
+        word = "Not reachable" if why == NO_ANSWER else "Refuses jobs"
         detail = "" if why == NO_ANSWER else f"{why}. "
-        return Fact("Redis", word, good=False, detail=f"{detail}Crawls wait; the tick rings again when it is back.")
+        return Fact("Redis", word, good=False, detail=f"{detail}Crawls wait; they go on when it is back.")
     waiting = ", ".join(f"{name}: {queues.waiting(name)}" for name in queues.NAMES)
-    return Fact("Redis", "Reachable", detail=f"Rings waiting for a worker: {waiting}")
+    return Fact("Redis", "Reachable", detail=f"Jobs waiting for a worker: {waiting}")
 
 
 def disk(folder: Path | None = None) -> Fact:

@@ -1,13 +1,15 @@
 """The stored copy of a page of a run, shown where it can harm nobody."""
 
-from django.http import HttpResponse
+from django.http import HttpRequest, HttpResponse
 
 from clearinghouse.published import copies
 
 from ..models import PageVersion
 
 
-def copy_of(version: PageVersion, body: bytes) -> HttpResponse:
-    response = copies.answer(version.pk, version.type_id, body, version.url, version.found_at)
+def copy_of(request: HttpRequest, version: PageVersion, body: bytes, page: str) -> HttpResponse:
+    """`page` is the path of our page about it."""
+    back = [("Back to this page of the run", request.build_absolute_uri(page))]
+    response = copies.answer(version.pk, version.type_id, body, version.url, version.found_at, back)
     response.headers["Cache-Control"] = "private, no-store"
     return response

@@ -20,7 +20,7 @@ from .home import tasks_of
 class RequestForm(forms.Form):
     when = forms.CharField(
         label="When", required=False, max_length=100,
-        help_text="Your wish in your own words, like: after 1 December, or every Sunday night. Empty: soon.",
+        help_text="For example: after 1 December, or every Sunday night. Empty: as soon as possible.",
     )  # fmt: skip
     note = forms.CharField(
         label="Note", required=False, max_length=380, help_text="Why it should be crawled. The administrators see it."

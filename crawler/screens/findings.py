@@ -13,6 +13,8 @@ from clearinghouse.access.doors import safe_next
 from clearinghouse.access.policies import Action, document_or_404
 from clearinghouse.library.models import Document
 from clearinghouse.records import StaleRecord
+from crawlpoints import undo
+from crawlpoints.bulk import Changed
 from crawlpoints.checks import Invalid
 
 from ..errors import WrongMoment
@@ -88,11 +90,28 @@ def fix(request: HttpRequest, finding_id: int) -> HttpResponse:
     text = request.POST.get("number", "")
     number = int(text) if text.isascii() and text.isdigit() and len(text) < 4 else -1
     try:
-        done = repair(finding, number, document, _name(request))
+        done, changed = repair(finding, number, document, _name(request))
     except (Invalid, WrongMoment, StaleRecord) as refusal:
         messages.error(request, f"{refusal}. Nothing was changed.")
     else:
-        messages.success(request, f"{done}. It applies to the next crawl.")
+        _say_done(request, finding, f"{done}. It applies to the next crawl.", changed)
+    return _back(request, finding)
+
+
+def _say_done(request: HttpRequest, finding: Finding, sentence: str, changed: Changed) -> None:
+    if not changed.anything:  # it was that way already
+        messages.success(request, sentence)
+        return
+    shown_at = _back(request, finding).url.partition("?")[0]
+    undo.offer_change(request, finding.doc_id, changed, sentence, at=shown_at, finding=finding.pk)
+
+
+@require_POST
+def take_back(request: HttpRequest, finding_id: int) -> HttpResponse:
+    """Undo of a repair: the settings as they were, and the finding open again."""
+    finding, document = _to_change(request, finding_id)
+    if undo.take_back(request, document.pk):
+        write_decision(finding, Finding.State.OPEN, _name(request))
     return _back(request, finding)
 
 
@@ -109,6 +128,6 @@ def _name(request: HttpRequest) -> str:
     return str(request.user.get_username())
 
 
-def _back(request: HttpRequest, finding: Finding) -> HttpResponse:
+def _back(request: HttpRequest, finding: Finding) -> HttpResponseRedirect:
     there = reverse("run-findings", args=[finding.run_id])
     return HttpResponseRedirect(safe_next(request.POST.get("next", ""), there))

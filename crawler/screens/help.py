@@ -37,7 +37,7 @@ _RUNS = {
     "run-pages": ("Run: Pages", "What a run stored, and what of it is new."),
     "run-urls": ("Run: URLs", "Every address that was found, what became of it, and why."),
     "run-hosts": ("Run: Hosts", "What each site gave, and what kept the crawler from more of it."),
-    "run-errors": ("Run: Errors", "What failed, in groups of one trouble."),
+    "run-errors": ("Run: Errors", "What failed, those of one kind together."),
     "run-changes": ("Run: Changes", "What differs from the crawl before."),
     "run-tree": ("Run: Tree", "The folders of the sites, and how pages were found."),
     "run-log": ("Run: Log", "What happened in a run, newest first."),

@@ -7,6 +7,7 @@ from django.core.paginator import Paginator
 from django.db import DatabaseError
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
@@ -123,4 +124,4 @@ def copy(request: HttpRequest, run_id: int, entry_id: int) -> HttpResponse:
     body = body_of(version) if version else None
     if version is None or body is None:
         raise Http404("No stored page under this address")
-    return copy_of(version, body)
+    return copy_of(request, version, body, reverse("run-page", args=[run.pk, entry_id]))

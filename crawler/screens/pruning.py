@@ -8,7 +8,8 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST
 
 from clearinghouse.access.policies import Action, document_or_404
-from crawlpoints import services
+from crawlpoints import services, undo
+from crawlpoints.bulk import Changed
 from crawlpoints.checks import Invalid
 
 from ..models import Run
@@ -36,9 +37,8 @@ def exclude(request: HttpRequest, run_id: int) -> HttpResponse:
     except Invalid as refusal:
         messages.error(request, f"{refusal}. Nothing was changed.")
         return _back(run, doc_id, exclude=folder)
-    messages.success(
-        request, f"Added exclude URL {added.pattern} to {document.title}. Its pages leave at the next propagation."
-    )
+    sentence = f"Added exclude URL {added.pattern} to {document.title}. Its pages leave at the next propagation."
+    undo.offer_change(request, document.pk, Changed(excludes=[added.pk]), sentence, at=_tree(run))
     return _back(run, doc_id)
 
 
@@ -50,5 +50,9 @@ def _chosen(request: HttpRequest, doc_ids: list[int]) -> int:
     return doc_ids[0] if len(doc_ids) == 1 else 0
 
 
+def _tree(run: Run) -> str:
+    return reverse("run-tab", args=[run.pk, "tree"])
+
+
 def _back(run: Run, doc_id: int, **query: str) -> HttpResponse:
-    return HttpResponseRedirect(f"{reverse('run-tab', args=[run.pk, 'tree'])}?{urlencode({'doc': doc_id, **query})}")
+    return HttpResponseRedirect(f"{_tree(run)}?{urlencode({'doc': doc_id, **query})}")

@@ -10,6 +10,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from clearinghouse.access.policies import Action, may
+from crawlpoints import undo
 
 from ..control import PAUSE
 from ..models import OPEN_STATES, Excursion, Run, State
@@ -71,6 +72,7 @@ def frame(request: HttpRequest, run: Run, docs: Docs, sums: Totals, tab: str) ->
             "speed": SPEEDS.get(run.speed, run.speed),
             "speeds": SPEEDS,
             "points": _count_points(run, docs, sums),
+            "undo": undo.offered(request),
         }
         | advice
         | leave_out.of_run(request.user, run, docs)

@@ -19,7 +19,7 @@ _WORDS = {
     "root": "Begins with the root string {}",
     "traps": "Is no endless address",
     "exclude": "",
-    "nofollow": "Not held back by nofollow",
+    "nofollow": "Not linked with nofollow only",
     "depth": "Within the depth limit: {}",
 }
 _NAMES = {
@@ -52,7 +52,7 @@ class Step:
 
     @property
     def word(self) -> str:
-        return {PASS: "Pass", STOP: "Stop"}.get(self.result, "Not reached")
+        return {PASS: "Pass", STOP: "Stop"}.get(self.result, "Not checked")
 
 
 def steps_of(row: Row, snapshot: Snapshot) -> list[Step]:

@@ -56,6 +56,7 @@ urlpatterns = [
     path("crawls/<int:run_id>/findings/derive/", findings.derive, name="findings-derive"),
     path("findings/<int:finding_id>/decide/", findings.decide, name="finding-decide"),
     path("findings/<int:finding_id>/fix/", findings.fix, name="finding-fix"),
+    path("findings/<int:finding_id>/undo/", findings.take_back, name="finding-undo"),
     path("crawls/<int:run_id>/<slug:tab>/", tabs.tab, name="run-tab"),
     path("documents/<int:doc_id>/request-crawl/", crawl_requests.request_crawl, name="request-crawl"),
     path("requests/<int:request_id>/answer/", crawl_requests.answer, name="request-answer"),

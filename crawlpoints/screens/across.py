@@ -14,10 +14,11 @@ from clearinghouse.access.policies import Action, documents_for, may, require
 from clearinghouse.access.views import page_size
 from clearinghouse.library.models import Document
 
+from .. import undo
 from ..across import FAILING, STATES, Asked, links_of
 from ..bulk import MOST
 from ..models import AuthType, CrawlPointLink
-from . import facts, navigator, undo
+from . import facts, navigator
 from .panel import CSV_HEAD, PointRow, csv_line, for_eyes_of, row_of
 from .spreadsheet import csv_answer
 from .tables import AcrossTable, in_words_sorted

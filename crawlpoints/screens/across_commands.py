@@ -10,12 +10,11 @@ from clearinghouse.access.policies import Action, documents_for, require
 from clearinghouse.access.templatetags.pieces import plural
 from clearinghouse.records import StaleRecord
 
-from .. import bulk
+from .. import bulk, undo
 from ..checks import Invalid
 from ..models import CrawlPoint, CrawlPointLink
-from . import undo
 from .across import links_asked
-from .bulk_commands import QUESTIONS, STALE, limit_sentence, taken_back
+from .bulk_commands import QUESTIONS, limit_sentence
 from .panel_commands import SELECT_FIRST, ticked
 
 LIMITS = ("depth", "max_pages")
@@ -39,7 +38,7 @@ def bulk_command(request: HttpRequest) -> HttpResponse:
     except Invalid as wrong:
         return _ask(request, chosen, wanted, list(dict.fromkeys(Invalid.sentences(wrong.errors))))
     except StaleRecord:
-        messages.error(request, STALE)
+        messages.error(request, undo.STALE)
     return _back(request)
 
 
@@ -100,5 +99,5 @@ def _back(request: HttpRequest) -> HttpResponse:
 @require_POST
 def take_back(request: HttpRequest) -> HttpResponse:
     require(request.user, Action.EDIT)
-    taken_back(request, undo.taken(request, undo.EVERYWHERE))
+    undo.take_back(request, undo.EVERYWHERE)
     return _back(request)

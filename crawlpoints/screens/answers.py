@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from clearinghouse.digests import digest_of
+from clearinghouse.plurals import plural
 from crawler.explain import IGNORED, sentence_of
 from crawler.models import LedgerEntry
 from crawler.reasons import reason_of
@@ -20,18 +21,18 @@ CHECKS = {
 _PASSED = {
     "address": "Can be read", "scheme": "Is http or https", "port": "Port allowed",
     "root": "Begins with the root string", "traps": "Not an endless address", "exclude": "Not excluded",
-    "nofollow": "Not held back by nofollow",
+    "nofollow": "Not linked with nofollow only",
     "depth": "Within the depth limit", "deactivation": "Crawl point active", "network": "Network address allowed",
     "robots": "robots.txt allows it",
     "maximum": "Maximum pages not reached",
 }  # fmt: skip
 _STOPPED = {
     "address": "Cannot be read", "scheme": "Is not http or https", "port": "Port not allowed",
-    "traps": "Looks endless", "exclude": "Excluded by the exclude URL", "nofollow": "Held back by nofollow",
+    "traps": "Looks endless", "exclude": "Excluded by the exclude URL", "nofollow": "Linked with nofollow only",
     "depth": "Beyond the depth limit", "deactivation": "No crawl point is active",
     "network": "Network address not allowed", "robots": "robots.txt forbids it",
 }  # fmt: skip
-_WORDS = {"pass": "Pass", "stop": "Stop", "idle": "Not reached"}
+_WORDS = {"pass": "Pass", "stop": "Stop", "idle": "Not checked"}
 # Checks that wait for something, when nothing before them stopped the address.
 _WAITING = {
     "depth": "Depth depends on the page that links to it",
@@ -97,7 +98,30 @@ def answer_of(
 
 def _steps(found: Mapping[str, Any], line: str, names: Names) -> list[dict[str, Any]]:
     later = found["verdict"] != "no"  # then a check that was not made yet will be
-    return [_step(one, line, found, names, later) for one in found["trace"]]
+    steps = [_step(one, line, found, names, later) for one in found["trace"]]
+    if later:
+        return steps
+    made, idle = ([step for step in steps if (step["result"] == "idle") is wanted] for wanted in (False, True))
+    return [*made, *_elsewhere(found, names), *_not_made(idle)]
+
+
+def _elsewhere(found: Mapping[str, Any], names: Names) -> list[dict[str, Any]]:
+    """The trace is that of the crawl point that gets furthest: if this is its root string, no other lets it in."""
+    others = len(names.points) - 1
+    if others < 1 or found["reason"] != "outside_root" or found["depth"] is not None:
+        return []
+    fits = plural(others, "other crawl point does,other crawl points do")
+    return [_plain_step("stop", f"{fits} not let it in either")]
+
+
+def _not_made(idle: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """One line for all behind the stop."""
+    text = ", ".join(f"{step['label'][0].lower()}{step['label'][1:]}" for step in idle)
+    return [_plain_step("idle", text[0].upper() + text[1:])] if text else []
+
+
+def _plain_step(result: str, label: str) -> dict[str, Any]:
+    return {"result": result, "word": _WORDS[result], "label": label, "detail": "", "cmp": None}
 
 
 def _step(one: Mapping[str, Any], line: str, found: Mapping[str, Any], names: Names, later: bool) -> dict[str, Any]:

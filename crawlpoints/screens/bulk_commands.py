@@ -5,24 +5,24 @@ from dataclasses import dataclass
 
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_POST
 
+from clearinghouse.access.doors import safe_next
 from clearinghouse.access.policies import Action, document_or_404, documents_for
 from clearinghouse.access.templatetags.pieces import plural
 from clearinghouse.library.models import Document
 from clearinghouse.records import StaleRecord
 
-from .. import bulk
+from .. import bulk, undo
 from ..checks import Invalid
 from ..models import CrawlPoint
 from ..templatetags.ways import back_to_panel, panel_url
-from . import excludes, undo
+from . import excludes
 from .panel_commands import SELECT_FIRST, chosen_of
 
 MOST_OFFERED = 300
-STALE = "Somebody else changed one of these crawl points just now. Nothing was changed."
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ def bulk_command(request: HttpRequest, doc_id: int) -> HttpResponse:
     except Invalid as wrong:
         return _ask(request, document, chosen, wanted, Invalid.sentences(wrong.errors))
     except StaleRecord:
-        messages.error(request, STALE)
+        messages.error(request, undo.STALE)
         return back_to_panel(request, document)
 
 
@@ -159,27 +159,9 @@ def _back(request: HttpRequest, document: Document, chosen: list[CrawlPoint]) ->
 def take_back(request: HttpRequest, doc_id: int) -> HttpResponse:
     """Undo of everything that is more than a delete; answers on the screen it was pressed on."""
     document = document_or_404(request.user, doc_id, Action.EDIT)
-    taken_back(request, undo.taken(request, document.pk))
-    return excludes.back(request, document)
-
-
-def taken_back(request: HttpRequest, changed: bulk.Changed | None) -> None:
-    """Takes a change back as far as it can be, and says so."""
-    if changed is None:
-        messages.info(request, "There is nothing to undo any more.")
-        return
-    if not bulk.within(changed, documents_for(request.user, Action.EDIT)):
-        messages.error(request, "One of these crawl points is in a document that you may not change any more.")
-        return
-    try:
-        count, left = bulk.take_back(changed)
-    except (Invalid, StaleRecord) as wrong:
-        messages.error(request, STALE if isinstance(wrong, StaleRecord) else f"{wrong}.")
-        return
-    if count:
-        messages.success(request, f"Undone: {plural(count, 'row is,rows are')} as before.")
-    for point in left:
-        messages.warning(request, f"Not undone: {point.updated_by} changed {point.url} meanwhile.")
+    undo.take_back(request, document.pk)
+    pressed_on = safe_next(request.POST.get("next", ""))
+    return redirect(pressed_on) if pressed_on else excludes.back(request, document)
 
 
 _COMMANDS: dict[str, Callable[[HttpRequest, Document, list[CrawlPoint], str], HttpResponse]] = {

@@ -18,15 +18,16 @@ from clearinghouse.records import StaleRecord
 from crawler.errors import TooManyAtOnce
 from crawler.preview import rows as previews
 
-from .. import services
+from .. import services, undo
 from ..checks import Invalid, check_preview, suggested_root
 from ..models import AuthType, CrawlPoint
 from ..queries import deleted_points_of, patterns_of, points_of
 from ..templatetags.ways import panel_url
-from . import conflict, hits, names, panel, repairs, sign_ins, tester, undo, waiting
+from . import conflict, hits, names, panel, repairs, sign_ins, tester, waiting
 from .forms import PointForm, excludes_initial, initial_of, opened_lines, starting
 
 TARGET = "dialog"
+_DONE = 200  # a button did what it says; nothing is wrong with the entries
 _DIGITS = 8  # of a maximum that is proposed
 LOST = "Enter the new password again; it was not kept"
 
@@ -78,7 +79,7 @@ def _post(request: HttpRequest, document: Document, point: CrawlPoint | None) ->
     for name, problem in problems.items():
         form.add_error(name, problem)
     extra["test"] = data.get("test", "")
-    shown = _show(request, document, point, form, extra, status=422 if problems or "fixes" in extra else 200)
+    shown = _show(request, document, point, form, extra, status=422 if problems or "fixes" in extra else _DONE)
     return waiting.marked(shown, retry_after or max((waiting.seconds_of(one) for one in extra.values()), default=0))
 
 
@@ -198,11 +199,15 @@ def _show(
     point: CrawlPoint | None,
     form: PointForm,
     extra: dict[str, Any] | None = None,
-    status: int = 200,
+    status: int = _DONE,
 ) -> HttpResponse:
-    if form.is_bound and _password_lost(request, form) and "password" not in form.errors:
+    lost = form.is_bound and _password_lost(request, form) and "password" not in form.errors
+    if lost and status == _DONE:
+        form["password"].help_text = f"{LOST}."
+    elif lost:
         form.add_error("password", LOST)
     context = _context(request, document, point, form) | (extra or {})
+    context["lost"] = LOST if lost and status == _DONE else ""
     context["in_dialog"] = bool(_htmx(request))
     context["repairs"] = repairs.buttons_of(context.get("fixes", {}), context["action"])
     template = "crawlpoints/point_dialog.html" if _in_dialog(request) else "crawlpoints/point_page.html"

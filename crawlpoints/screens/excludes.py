@@ -13,11 +13,12 @@ from clearinghouse.library.models import Document
 from crawler.control import apply_excludes
 from crawler.errors import WrongMoment
 
-from .. import services
+from .. import services, undo
+from ..bulk import Changed
 from ..checks import Invalid, exclude_lines
 from ..queries import deleted_excludes_of, excludes_of, patterns_of
 from ..templatetags.ways import panel_url
-from . import facts, hits, undo
+from . import facts, hits
 from .panel import exclude_rows
 
 HINT = (
@@ -67,7 +68,8 @@ def excludes(request: HttpRequest, doc_id: int) -> HttpResponse:
             if len(added) == 1
             else f"Added {plural(len(added), 'exclude URL')}."
         )
-        messages.success(request, text + _later(document))
+        changed = Changed(excludes=[one.pk for one in added])
+        undo.offer_change(request, document.pk, changed, text + _later(document))
     if wrong:
         form.data = {"pattern": "\n".join(wrong)}
         return _show(request, document, form, status=422)

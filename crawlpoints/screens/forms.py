@@ -96,7 +96,7 @@ class PointForm(forms.Form):
         widget=forms.Textarea(attrs={"rows": 2}),
     )
     accept_bad_certificate = _box(
-        "Accept a bad certificate", "Read the site although its certificate is expired or of an unknown maker."
+        "Accept a bad certificate", "Read the site although its certificate is expired or from an unknown issuer."
     )
     merge_schemes = _box("Treat http and https as one", "The same page under http:// and https:// is stored once.")
     ignore_query = _box("Ignore query strings", "Addresses that differ only after the ? are one page.")

@@ -18,7 +18,7 @@ from clearinghouse.access.templatetags.pieces import plural
 from clearinghouse.library.models import Document
 from clearinghouse.records import StaleRecord
 
-from .. import import_steps, importing
+from .. import import_steps, importing, undo
 from ..bulk import Changed
 from ..checks import Invalid
 from ..csv_lines import Unreadable, is_long
@@ -26,7 +26,6 @@ from ..importing import Plan
 from ..models import Import
 from ..queries import excludes_of
 from ..templatetags.ways import panel_url
-from . import undo
 from .spreadsheet import csv_answer
 
 SHORT_BYTES = 100_000  # of a file that may be short enough for the request

@@ -15,9 +15,9 @@ from clearinghouse.library.models import Document
 from crawler.queries.runs import excursions_of_document
 
 from .. import notes as kept
+from .. import undo
 from ..checks import Invalid
 from ..templatetags.ways import list_url
-from . import undo
 
 ROWS = 50
 RUNS_SHOWN = 20

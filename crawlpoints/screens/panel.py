@@ -22,12 +22,13 @@ from clearinghouse.library.models import Assignment, Document
 from crawler.findings import links as findings
 from crawler.queries.plans import next_start_of
 
+from .. import undo
 from ..cautions import cautions_for
 from ..models import CrawlPoint, ExcludeUrl
 from ..points_by_address import Neighbour
 from ..queries import deleted_points_of, excludes_of, points_of
 from ..templatetags.ways import list_url, remember_panel
-from . import facts, undo
+from . import facts
 from .document import last_runs
 from .spreadsheet import csv_answer
 from .tables import Ordered, PointTable, in_words_sorted

@@ -10,13 +10,13 @@ from clearinghouse.access.policies import Action, document_or_404
 from clearinghouse.library.models import Document
 from clearinghouse.plurals import plural
 
-from .. import bulk, services
+from .. import bulk, services, undo
 from ..cautions import cautions_for
 from ..checks import Invalid
 from ..models import CrawlPoint
 from ..queries import deleted_points_of, neighbours_of, points_of
 from ..templatetags.ways import back_to_panel, order_of_panel
-from . import facts, undo
+from . import facts
 from .panel import ids_in_order
 
 SELECT_FIRST = "Select a crawl point first."

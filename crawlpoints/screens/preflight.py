@@ -18,13 +18,13 @@ from crawler.intake import settings_of, snapshot_of
 from crawler.preview.visit import Visit, visit
 from crawler.reasons import reason_of
 
-from .. import services
+from .. import services, undo
 from ..cautions import Caution, to_https
 from ..checks import Invalid, suggested_root
 from ..models import CrawlPoint
 from ..queries import points_of
 from ..templatetags.ways import back_to_panel
-from . import undo, waiting
+from . import waiting
 
 SECONDS = 3.0
 SALT = "crawlpoints.preflight"

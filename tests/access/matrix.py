@@ -158,6 +158,7 @@ ROWS: dict[str, tuple[Any, ...]] = {
     "findings-derive": (NO, RUN),
     "finding-decide": (NO, EDIT_OF_RUN, {"state": "accepted"}),
     "finding-fix": (NO, EDIT_OF_RUN),
+    "finding-undo": (NO, EDIT_OF_RUN),
     "request-crawl": (REQUEST, REQUEST),
     "request-answer": (NO, LAUNCH_IT, {"do": "decline"}),
     "task-claim": (NO, HIDDEN),

@@ -99,8 +99,8 @@ def test_status_names_every_part_and_what_to_do_about_it(browser: Client) -> Non
         "Clock",
     ):
         assert part in page, part
-    assert "Up to date" in page and "In step" in page
-    assert "only Redis knows who waits for work" in page and "Start manage.py tick" in page
+    assert "Up to date" in page and "Agrees" in page
+    assert "only Redis knows which workers wait for work" in page and "Start manage.py tick" in page
     Mark.objects.create(name="tick", at=timezone.now())
     assert "Start manage.py tick" not in browser.get("/settings/status/").content.decode()
 

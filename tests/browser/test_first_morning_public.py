@@ -34,6 +34,9 @@ def test_the_public_searches_narrows_and_opens_a_copy(visit, busy_house, scripts
     page.go_back()
     page.get_by_role("link", name="Cached copy").first.click()
     expect(page.locator("body")).to_contain_text("Copy stored on")
+    visitor.picture("copy")
+    page.get_by_role("link", name="Back to the results").click()
+    expect(count).to_contain_text(f"{whole} page")
 
     page.goto("/search/?q=%22unclosed+AND+(")
     expect(page.get_by_label("Words to find")).to_have_value('"unclosed AND (')

@@ -30,7 +30,7 @@ STEPS = [name for name, _ in tick.Tick()._steps]
 
 
 def test_the_public_comes_first() -> None:
-    assert STEPS[0] == "bring the public home"
+    assert STEPS[0] == "move the public back to primary"
 
 
 @EVERYWHERE
@@ -93,6 +93,7 @@ def test_a_step_that_fails_is_shown_by_the_doctor_and_the_system_page() -> None:
 @EVERYWHERE
 def test_a_step_that_a_process_before_could_not_do_is_forgotten_when_it_works() -> None:
     tick_report.failed("count words", OSError("gone"), timezone.now())
+    tick_report.failed("what a version before called otherwise", OSError("gone"), timezone.now())
     assert tick.Tick().round() == [] and not tick_report.failing().exists()
 
 
@@ -140,7 +141,7 @@ def test_with_the_development_database_away_the_public_still_comes_home(house: H
     house.python(due)
     away = House(house.var, {"CLEARINGHOUSE_DB": "postgres://nobody@127.0.0.1:1/nothing"})
     result = away.manage("tick", "--once")
-    assert "start what is due" in result["failed"] and "bring the public home" not in result["failed"]
+    assert "start what is due" in result["failed"] and "move the public back to primary" not in result["failed"]
     assert house.rows("SELECT serving FROM public_switch") == [("primary",)]
     assert house.rows("SELECT times FROM fault WHERE process = 'tick: start what is due'") == [(1,)]
     assert house.rows("SELECT COUNT(*) FROM schedule WHERE next_at IS NOT NULL") == [(1,)], "it is due still"

@@ -155,7 +155,7 @@ def test_undo_leaves_alone_what_a_colleague_changed_meanwhile(
     with acting_as("colleague"):
         services.update_crawl_point(CrawlPoint.objects.get(pk=point.pk), {"depth": 5})
     page = text_of(browser.post(f"{panel}undo/", follow=True))
-    assert "Undone: 1 row is as before." in page
+    assert "Undone: 1 change was taken back." in page
     assert f"Not undone: colleague changed {point.url} meanwhile." in page
     assert values(point)["depth"] == 5 and values(protected) == before
 

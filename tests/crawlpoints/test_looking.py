@@ -199,6 +199,10 @@ def test_a_sign_in_is_tried_with_the_password_typed(
     shown = text_of(browser.post(new, sent))
     assert words in shown and "Without a password" in shown
     assert password not in shown or password == "wrong"
+    good = password == PASSWORD
+    assert f'<p class="notice {"ok" if good else "bad"}">' in shown, "said where a page without scripts begins"
+    assert "There is a problem" not in shown and "<title>Error" not in shown
+    assert shown.count("Enter the new password again") == 2, "above and at the field"
 
 
 @pytest.mark.parametrize("kind", ["1", "2", "3"])

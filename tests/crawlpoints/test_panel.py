@@ -212,6 +212,15 @@ def test_exclude_urls_are_added_removed_and_brought_back(browser: Any, panel: st
     assert queries.excludes_of(document).count() == 2
 
 
+def test_added_exclude_urls_are_taken_back_on_the_list(browser: Any, document: Document) -> None:
+    url = reverse("exclude-urls", args=[document.pk])
+    sent = {"pattern": "https://example.gov/print/*\nhttps://example.gov/old", "back": "list"}
+    assert "Undo" in text_of(browser.post(url, sent, follow=True))
+    answer = browser.post(reverse("crawl-points-undo", args=[document.pk]), {"back": "list"}, follow=True)
+    assert answer.request["PATH_INFO"] == url and "Undone: 2 changes were taken back." in text_of(answer)
+    assert not queries.excludes_of(document)
+
+
 def test_a_wrong_exclude_url_stays_in_the_form_with_its_message(browser: Any, document: Document) -> None:
     url = reverse("exclude-urls", args=[document.pk])
     answer = browser.post(url, {"pattern": "https://example.gov/ok\nmeasures"})
@@ -235,7 +244,7 @@ def test_the_spreadsheet_has_every_column_but_the_password(
 
 def test_the_tester_answers_with_the_checks_of_the_crawler(browser: Any, panel: str, point: CrawlPoint) -> None:
     page = text_of(browser.get(f"{panel}test/", {"url": "https://example.gov/about/"}))
-    assert "No, because it does not begin with the root string" in page and "Not reached" in page
+    assert "No, because it does not begin with the root string" in page and page.count(">Not checked<") == 1
     page = text_of(browser.get(f"{panel}test/", {"url": f"{point.url}\nhttps://example.gov/about/"}))
     assert "Yes, at depth 0" in page and "Answers" in page
 

@@ -80,7 +80,8 @@ def test_the_answer_without_an_active_crawl_point_reads_well(browser: Any, teste
     lines = asked_for(browser, tester, url=point.url)
     assert lines[0] == f"{point.url}: No, because no crawl point of this document is active."
     assert "Stop: No crawl point is active" in lines
-    assert "Not reached: Root string" in lines and "Not reached: robots.txt" in lines
+    (rest,) = [line for line in lines if line.startswith("Not checked")]
+    assert rest.startswith("Not checked: Root string, endless addresses") and "robots.txt" in rest
 
 
 def test_an_unticked_draft_is_looked_at_as_if_it_were_ticked(browser: Any, new: str, entries: dict[str, str]) -> None:
@@ -117,7 +118,21 @@ def test_under_a_yes_every_check_is_passed_or_said_to_come_later(browser: Any, t
     assert "Pass: Crawl point active" in lines
     assert "Later: Limits of the run: decided during the crawl" in lines
     assert "Later: Maximum pages: decided during the crawl" in lines
-    assert not [line for line in lines if line.startswith("Not reached")]
+    assert not [line for line in lines if line.startswith("Not checked")]
+
+
+def test_what_stops_an_address_is_said_once_and_what_comes_after_it_in_one_line(
+    browser: Any, tester: str, document: Document, point: CrawlPoint
+) -> None:
+    for number in range(8):
+        url = f"https://example.gov/{number}/"
+        services.add_crawl_point(document, {"url": url, "root": url})
+    lines = asked_for(browser, tester, url="https://example.gov/zoo/")
+    stops = [line for line in lines if line.startswith("Stop")]
+    assert len(stops) == 2 and "Does not begin with the root string of the crawl point" in stops[0]
+    assert stops[1] == "Stop: 8 other crawl points do not let it in either"
+    (rest,) = [line for line in lines if line.startswith("Not checked")]
+    assert rest.endswith("network address, robots.txt, maximum pages")
 
 
 def test_root_strings_and_excludes_are_named(

@@ -220,7 +220,7 @@ def test_workers_outlive_a_redis_that_becomes_a_copy_of_another(
     in_trouble_for_a_while(house, people, A_COPY)
     launched = house.run("launch", "--doc", str(house.manage("add_document", "Meanwhile")["doc_id"]))
     assert "Traceback" not in launched.stderr
-    assert "Takes nothing" in house.run("doctor").stdout
+    assert "Refuses jobs" in house.run("doctor").stdout
     redis.execute_command("REPLICAOF", "NO", "ONE")
     all_is_well_again(house, people, site)
 

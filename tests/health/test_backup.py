@@ -107,7 +107,7 @@ def test_nothing_is_put_under_the_feet_of_a_process_that_runs(kept: tuple[House,
     tick = house.start_manage("tick")
     until(lambda: ticked(house), "the tick has looked")
     done = house.run("restore", saved)
-    assert done.returncode == 4 and "the tick looked within the last minute" in done.stderr
+    assert done.returncode == 4 and "the tick ran within the last minute" in done.stderr
     assert f"process {tick.pid} holds a database open" in done.stderr
     assert house.run("backup", saved).returncode == 1, "nor is a backup written over another"
     tick.terminate()

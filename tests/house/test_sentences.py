@@ -26,6 +26,12 @@ _FIXED = re.compile(
 _OTHER_WAYS = re.compile(r"pluralize *\}|pluralize:\"e?s\"|[\"'](?:e?s|y|ies)[\"'] if |[\"']1 \w+[\"'] if [^:]* == 1\b")
 _SETTING = re.compile(r"CLEARINGHOUSE_")
 _MACHINERY = re.compile(r"\b(?:Redis|RQ|rqworker|manage\.py|[Tt]raceback)\b|\bqueues? (?:control|crawl|propagate)\b")
+# Words of the code, or pictures, that say nothing to who reads a screen.
+_PICTURES = re.compile(
+    r"\b(?:bells?|doorbell|rings?|bur(?:y|ied|ies)|heirs?|errands?|wished|alive|turnstile)\b"
+    r"|\b(?:this|the) house\b|\bthe (?:dead(?! link)|public home)\b|\bone trouble\b|\btold because\b",
+    re.IGNORECASE,
+)
 # Screens of administrators, and what programs, operators and their commands read.
 _FOR_ADMINISTRATORS = re.compile(
     r"^templates/(?:settings|adoption|admin)/|^templates/help/(?:machines|settings|api-keys|people)"
@@ -57,6 +63,11 @@ def test_only_administrators_read_the_names_of_settings_and_machinery() -> None:
     known = [one for one in sentences() if not _FOR_ADMINISTRATORS.search(one.place)]
     assert len(known) > 2_000
     assert told([one for one in known if names.search(one.text)]) == []
+
+
+def test_no_sentence_speaks_in_pictures() -> None:
+    read = [Sentence(one.place, re.sub(r"\{[^{}]*\}", "{}", one.text)) for one in sentences()]
+    assert told([one for one in read if _PICTURES.search(one.text)]) == []
 
 
 def test_the_list_of_sentences_is_whole() -> None:

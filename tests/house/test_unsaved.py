@@ -12,7 +12,10 @@ FROM_SAVED = {
     "crawler.served": "what a run is told to obey: the saved ones",
     "crawler.propagation.scope": "rows of exclude URLs",
     "crawler.screens.api.result_shapes": "the name of a field of an answer",
+    "crawler.findings.decisions": "the numbers of rows it has just saved, for their Undo",
+    "crawler.screens.pruning": "the numbers of rows it has just saved, for their Undo",
     "crawlpoints.importing": "the numbers of rows it has just saved, for their Undo",
+    "crawlpoints.screens.excludes": "the numbers of rows it has just saved, for their Undo",
     "crawlpoints.services": "what entries are checked against",
 }
 ONE_WAY = "crawler.preview.drafts"

@@ -170,7 +170,7 @@ def left_behind(crawled, balancer) -> Any:
 def test_a_hook_that_fails_on_the_way_home_stops_before_backup_is_loaded(left_behind):
     assert left_behind.state == "failed"
     assert left_behind.error == (
-        "The load balancer did not bring the public home to primary: the switch command ended with 1: pool is locked. "
+        "The load balancer did not move the public back to primary: the switch command ended with 1: pool is locked. "
         "It is told again."
     )
     assert shown("primary") == NEW

@@ -5,11 +5,13 @@ import os
 import re
 from contextlib import ExitStack
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 from django.db import connections
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
+from selectolax.lexbor import LexborHTMLParser
 
 from clearinghouse.published.models import LiveGeneration, PublicSwitch, PublishedInterval
 from clearinghouse.published.types import PDF, TEXT
@@ -52,6 +54,11 @@ def test_a_visitor_searches_without_signing_in(client, ids):
 def test_a_record_names_the_language(client, db):
     (number,) = publish("primary", [PAGES[0] | {"language": "de"}])
     assert "<dd>German</dd>" in page(client, f"/search/result/{number}/")
+
+
+def test_a_record_shows_headings_without_the_signs_that_link_to_them(client, db):
+    (number,) = publish("primary", [PAGES[0] | {"headings": "Examples¶\nNotes¶"}])
+    assert "<li>Examples</li><li>Notes</li>" in page(client, f"/search/result/{number}/")
 
 
 def test_nothing_of_a_page_is_markup_on_ours(client, ids):
@@ -114,6 +121,31 @@ def test_a_cached_copy_can_do_nothing_on_our_site(client, ids, number, kind):
         assert b"Copy stored on 12 Nov 2026 from https://quality.example.org/0.html." in response.content
     if number == 1:
         assert response.headers["Content-Disposition"] == f'attachment; filename="page-{ids[1]}.pdf"'
+
+
+def test_a_cached_copy_leads_back_to_the_search_and_to_the_record(client, ids):
+    asked = "?q=handover&sort=newest"
+    shown = LexborHTMLParser(page(client, f"/search/{asked}"))
+    links = [link.attributes["href"] for link in shown.css("a.copy")]
+    copy, record = f"/search/cached/{ids[0]}/{asked}", f"/search/result/{ids[0]}/{asked}"
+    assert copy in links and record in links
+    ways = LexborHTMLParser(page(client, copy)).css("body > div:first-of-type a")
+    # Whole addresses: the base of the page makes others of the rest.
+    assert [(link.text(), link.attributes["href"]) for link in ways] == [
+        ("Back to the results", f"http://testserver/search/{asked}"), ("Record of this page", f"http://testserver{record}")
+    ]  # fmt: skip
+    back = [link.attributes["href"] for link in LexborHTMLParser(page(client, record)).css("main a")]
+    assert f"/search/{asked}" in back and copy in back
+
+
+def test_the_way_back_leads_to_our_search_whatever_the_address_says(client, ids):
+    odd = "next=//evil.example&q=%22%3E%3Cscript%3E&page=999999999999999999999&site=https://evil.example/"
+    (results, record) = LexborHTMLParser(page(client, f"/search/cached/{ids[0]}/?{odd}")).css("div:first-of-type a")
+    for link, path in ((results, "/search/"), (record, f"/search/result/{ids[0]}/")):
+        address = urlsplit(link.attributes["href"])
+        assert address[:3] == ("http", "testserver", path) and "next" not in address.query
+    (only,) = LexborHTMLParser(page(client, f"/search/cached/{ids[0]}/")).css("div:first-of-type a")
+    assert only.attributes["href"] == f"http://testserver/search/result/{ids[0]}/"
 
 
 def test_pages_of_other_generations_are_not_there(client, ids):

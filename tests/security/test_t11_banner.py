@@ -30,7 +30,8 @@ PAGES = (
 
 @pytest.mark.parametrize("body", PAGES)
 def test_t11_the_banner_is_the_first_thing_of_every_copy(body: bytes) -> None:
-    response = copies.answer(1, HTML, body, "https://a.example/", datetime(2026, 11, 12, tzinfo=UTC))
+    back = [("Back", "https://our.example/search/?q=a&sort=newest")]
+    response = copies.answer(1, HTML, body, "https://a.example/", datetime(2026, 11, 12, tzinfo=UTC), back)
     page = LexborHTMLParser(response.content.decode())
     first = page.body.css_first("div") if page.body else None
     assert first is not None and first.text().startswith("Copy stored on 12 Nov 2026 from https://a.example/.")
@@ -38,6 +39,8 @@ def test_t11_the_banner_is_the_first_thing_of_every_copy(body: bytes) -> None:
     above = [node.tag for node in (first.parent.iter() if first.parent else ()) if node.tag not in ("base", "meta")]
     assert first.parent.tag == "body" and above[0] == "div"
     assert "display:block!important" in first.attributes["style"]
+    (link,) = first.css("a")
+    assert link.attributes["href"] == back[0][1] and "all:revert!important" in link.attributes["style"]
 
 
 def test_t11_letters_are_read_as_the_page_says_although_the_banner_stands_before_that() -> None:

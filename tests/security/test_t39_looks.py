@@ -190,7 +190,7 @@ def test_t39_a_site_that_asked_to_be_left_alone_is(here: CrawlPoint, site: Site)
         robots_at=time.time(),
     )  # fmt: skip
     began = time.monotonic()
-    assert "the site asked to be left alone: try again in 600 s" in visit(Snapshot(1), {}, here.url).verdict
+    assert "the site asked for a pause: try again in 600 s" in visit(Snapshot(1), {}, here.url).verdict
     assert time.monotonic() - began < 2 and site.log == []
 
 

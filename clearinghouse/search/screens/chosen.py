@@ -97,6 +97,11 @@ class Chosen:
             pairs.append(("more", changed["more"]))
         return "?" + urlencode(pairs)
 
+    @property
+    def here(self) -> str:
+        """This page of this search."""
+        return self.href(page=self.page)
+
     def toggled(self, name: str, value: str) -> str:
         now = self.facets[name]
         changed: dict[str, Any] = {name: tuple(v for v in now if v != value) if value in now else (*now, value)}

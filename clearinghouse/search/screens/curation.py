@@ -128,7 +128,9 @@ def _form(request: HttpRequest, kind: Kind, found: SearchRule | None = None, dat
 
 def _offered(request: HttpRequest) -> dict[str, Any] | None:
     undo: dict[str, Any] | None = request.session.get(_UNDO)
-    return undo if undo and undo["until"] > time.time() else None
+    if not undo or undo["until"] <= time.time():
+        return None
+    return undo | {"url": reverse("curation-restore", args=[undo["id"]])}
 
 
 # ---- who may ----

@@ -22,7 +22,7 @@ _UNAVAILABLE = 503
 def ranking(request: HttpRequest, published_id: int) -> HttpResponse:
     require(request.user, Action.VIEW)
     asked = chosen(request.GET)
-    context: dict[str, Any] = {"asked": asked, "back": reverse("search") + asked.href()}
+    context: dict[str, Any] = {"asked": asked, "back": reverse("search") + asked.here}
     try:
         told = explained(asked.text, asked.narrow, published_id)
     except DatabaseError:

@@ -19,7 +19,7 @@ from clearinghouse.search import engine, public, serving
 from clearinghouse.search.engine import Hit, Results
 from clearinghouse.search.public import Answer
 from clearinghouse.search.small_words import known as small_words
-from clearinghouse.search.snippets import Marker, excerpt, marked
+from clearinghouse.search.snippets import Marker, excerpt, marked, without_permalinks
 from clearinghouse.search.words import words_of
 
 from .chosen import LAST_PAGE, PER_PAGE, SORTS, Chosen, chips, chosen, facets, language, type_tag
@@ -138,12 +138,13 @@ def result(request: HttpRequest, published_id: int) -> HttpResponse:
     marker = Marker(())
     context = {
         "row": row,
+        "back": chosen(request.GET).here if request.GET else "",
         "document": names.first(),
         "tag": type_tag(row.type_id),
         "href": web_address(row.url),
         "path": path_of(row.url),
         "language": language(row.language),
-        "headings": row.headings.splitlines()[:20],
+        "headings": without_permalinks(row.headings).splitlines()[:20],
         "metas": PublishedMeta.objects.using(alias).filter(published_id=row.id).order_by("id")[:50],
         "excerpt": excerpt(row.text, marker, 700),
     }
@@ -156,7 +157,7 @@ def cached(request: HttpRequest, published_id: int) -> HttpResponse:
     row, _, _ = _page_or_404(published_id)
     if row.body is None:
         raise Http404("No copy of this page is kept")
-    return copy_of(row)
+    return copy_of(request, row)
 
 
 def _page_or_404(published_id: int) -> tuple[PublishedVersion, int, str]:

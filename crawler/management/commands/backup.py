@@ -33,6 +33,6 @@ class Command(Command):
         if KEYS in made.parts:
             self.say(f"{KEYS} opens every stored password: keep this folder as safe as the passwords themselves.")
         else:
-            self.say("The keys are not in it: without them the stored passwords of this backup stay shut.")
+            self.say("The keys are not in it: without them the stored passwords of this backup cannot be opened.")
         sizes = {name: part.size for name, part in made.parts.items()}
         return {"folder": str(folder), "taken_at": made.taken_at, "exact": made.exact, "bytes": sizes}

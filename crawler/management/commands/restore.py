@@ -26,9 +26,9 @@ class Command(Command):
             said = f"Nothing was changed: {'; '.join(working)}. Stop all processes first, or say --although-running."
             raise Stop(said, NEEDS_DECISION, {"running": working})
         done = bring_back.bring_back(folder, found)
-        self.say(f"Restored the house as it was at {done.taken_at}.")
+        self.say(f"Restored everything as it was at {done.taken_at}.")
         if done.aside:
-            self.say(f"What was here before lies in {done.aside}")
+            self.say(f"What was here before is kept in {done.aside}")
         for note in done.notes:
             self.say(note)
         self.say("Next: manage.py prepare, manage.py check_ledger, then start the processes.")

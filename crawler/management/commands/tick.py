@@ -13,7 +13,7 @@ from crawler import tick
 
 
 class Command(Command):
-    help = "Every five seconds: start what is due, ring again for what was lost, bury the dead. Runs until stopped."
+    help = "Every five seconds: start what is due, wake workers, take over from dead processes. Runs until stopped."
 
     def options(self, parser: CommandParser) -> None:
         parser.add_argument("--once", action="store_true", help="one round, then end")

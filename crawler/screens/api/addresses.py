@@ -152,7 +152,7 @@ ADDRESSES = (
         "POST": Operation(commands.ask_to_stop, "Ask the administrators to stop a run you may not stop", "Run"),
     }),
     Address(RUN + "findings/", "api-run-findings", {
-        "GET": Operation(results.findings, "What the diagnosis says of a run, the heaviest first", "Finding", many=True,
+        "GET": Operation(results.findings, "The findings of a run, the most important first", "Finding", many=True,
                          query=PAGING | results.FINDINGS_QUERY),
     }),
     Address(RUN + "hosts/", "api-run-hosts", {
@@ -160,7 +160,7 @@ ADDRESSES = (
                          many=True, query=PAGING | results.DOCUMENT_QUERY),
     }),
     Address(RUN + "errors/", "api-run-errors", {
-        "GET": Operation(results.errors, "Failed addresses in groups of one trouble", "ErrorGroup", many=True,
+        "GET": Operation(results.errors, "Failed addresses, those of one kind together", "ErrorGroup", many=True,
                          query=PAGING | results.DOCUMENT_QUERY),
     }),
     Address(RUN + "documents/<int:doc_id>/changes/", "api-run-changes", {

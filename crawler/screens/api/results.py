@@ -81,7 +81,7 @@ def hosts(asked: Asked, run_id: int) -> Answer:
 
 
 def errors(asked: Asked, run_id: int) -> Answer:
-    """Failed addresses in groups of one trouble; those of the crawl before that are met no more are `solved`."""
+    """Failed addresses in groups of one kind; those of the crawl before that are met no more are `solved`."""
     run, docs = run_or_404(asked.request, run_id)
     found = failures_of(run, docs, ledger.Filter(doc_id=asked.query.get("document")))
     rows = [*found.groups, *found.solved]

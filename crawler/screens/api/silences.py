@@ -19,7 +19,7 @@ DAYS = thing(
         thing(
             ("weekday", "hours"),
             weekday=number("0 is Monday", most=6),
-            hours=several(number("The hour that begins then, in the time of the house", most=23), _DAY_HOURS),
+            hours=several(number("The hour that begins then, in the time zone of the server", most=23), _DAY_HOURS),
         ),
         7,
     ),

@@ -23,7 +23,7 @@ SCHEMAS: dict[str, Schema] = {"Undone": shape_of(count=INT, left=list_of(TEXT))}
 
 def token_of(asked: Asked, doc_id: int, changed: Changed) -> str:
     """For the field `undo` of an answer; empty when there is nothing to take back."""
-    if not (changed.count or changed.deleted or changed.excludes):
+    if not changed.anything:
         return ""
     return signing.dumps([asked.user.pk, doc_id, changed.to_json()], salt=_SALT, compress=True)
 

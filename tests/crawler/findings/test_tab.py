@@ -212,6 +212,21 @@ def test_one_press_repairs_the_crawl_point(signed_in: SignedIn, editor: Any, run
     assert any("solved" in one for one in sentences) and any("Changed crawl point" in one for one in sentences)
 
 
+@pytest.mark.parametrize("pressed_on", ["/crawls/{run}/findings/", "/documents/{doc}/crawl-points/"])
+def test_a_repair_is_taken_back_where_it_was_pressed(
+    signed_in: SignedIn, editor: Any, run: Run, point: CrawlPoint, document: Document, pressed_on: str
+) -> None:
+    browser, here = signed_in(editor), pressed_on.format(run=run.pk, doc=document.pk)
+    answer = browser.post(f"/findings/{finding(run).pk}/fix/", {"number": "0", "next": here}, follow=True)
+    assert answer.request["PATH_INFO"] == here and "Changed maximum pages (100)" in answer.content.decode()
+    offer = answer.context["undo"]
+    answer = browser.post(offer["url"], {"next": offer["next"]}, follow=True)
+    assert answer.request["PATH_INFO"] == here and "taken back" in answer.content.decode()
+    point.refresh_from_db()
+    assert point.max_pages == 5 and finding(run).state == "open"
+    assert "nothing to undo any more" in browser.post(offer["url"], follow=True).content.decode()
+
+
 def test_a_repair_of_a_deleted_crawl_point_says_so(
     signed_in: SignedIn, editor: Any, run: Run, point: CrawlPoint
 ) -> None:

@@ -149,7 +149,7 @@ def test_each_person_is_told_why_it_is_they(
     assert because(editor, "interrupted") == "you launched this run"
     assert because(administrator, "interrupted") == "you are an administrator"
     tray = signed_in(administrator).get("/").content.decode()
-    assert "You are told because you are an administrator." in tray
+    assert "You get this because you are an administrator." in tray
 
 
 def died(run: Run, times: int) -> None:
@@ -230,7 +230,7 @@ def test_a_mail_at_once_says_what_why_and_how_to_turn_it_off(
     [letter] = post_office.to("editor@clearinghouse.example")
     assert letter["Subject"].startswith(f"Clearinghouse: Run {run.pk} finished at limit")
     text = letter.get_content()
-    assert f"/crawls/{run.pk}/" in text and "You are told because" in text and "/me/notifications/" in text
+    assert f"/crawls/{run.pk}/" in text and "You get this because" in text and "/me/notifications/" in text
     assert Delivery.objects.get(person_id=editor.pk, notice__event="run_finished").mail == "sent"
 
 

@@ -162,6 +162,7 @@ def test_a_cached_copy_can_harm_nobody(signed_in: SignedIn, editor: Any, run: Ru
     assert policy.startswith("sandbox;") and "allow-" not in policy and "default-src 'none'" in policy
     assert answer["Content-Type"] == "text/html; charset=utf-8" and answer["X-Content-Type-Options"] == "nosniff"
     assert answer["Referrer-Policy"] == "no-referrer" and b"Copy stored on" in answer.content
+    assert f'href="http://testserver/crawls/{run.pk}/pages/{row.pk}/"' in answer.content.decode(), "the way back"
     PageVersion.objects.filter(pk=version.pk).update(type_id=7, content_type="text/html")
     answer = browser.get(address)
     assert answer["Content-Type"] == "application/octet-stream" and "attachment" in answer["Content-Disposition"]

@@ -158,6 +158,24 @@ def test_a_folder_of_the_tree_is_left_out_with_a_note(
     assert browser.post(address, sent | {"note": "x", "doc": "999"}).status_code == 404
 
 
+def test_an_excluded_folder_is_taken_back_where_it_was_excluded(
+    signed_in: SignedIn, editor: Any, document: Document
+) -> None:
+    run = make_run(document, state="finished", queued=0)
+    browser, here = signed_in(editor), f"/crawls/{run.pk}/tree/"
+    sent = {"folder": f"{SITE}/measures/deep/", "doc": document.pk, "note": "Old measures"}
+    answer = browser.post(f"/crawls/{run.pk}/exclude-folder/", sent, follow=True)
+    ((form),) = html.fromstring(answer.content).xpath("//form[.//button[@data-key='undo']]")
+    assert "Undo" not in said(browser.get(f"/crawls/{run.pk}/hosts/")), "it stands where it was pressed"
+    assert "Undo" in said(browser.get(f"/documents/{document.pk}/exclude-urls/")), "and where the list is"
+    fields = {one.get("name"): one.get("value") for one in form.xpath(".//input")}
+    answer = browser.post(form.get("action"), fields, follow=True)
+    assert answer.request["PATH_INFO"] == here and "taken back" in said(answer) and "Undo" not in said(answer).split()
+    assert not ExcludeUrl.objects.exists()
+    answer = browser.post(form.get("action"), {"next": "//other.example/"})
+    assert answer.url.startswith(f"/documents/{document.pk}/"), "nowhere else than on this site"
+
+
 def test_a_folder_is_excluded_of_a_document_that_is_crawled_there(
     signed_in: SignedIn, editor: Any, finished_run: Run
 ) -> None:

@@ -275,7 +275,7 @@ def test_a_request_says_when_and_who_answers_can_open_the_launch_form(
     wish = {"when": "every Sunday night", "note": "It changes each week"}
     signed_in(editor).post(f"/documents/{document.pk}/request-crawl/", wish)
     text = page(signed_in(administrator))
-    assert "Crawl requested by editor: wished every Sunday night. It changes each week" in text
+    assert "Crawl requested by editor: every Sunday night. It changes each week" in text
     assert f'href="/crawls/launch/?doc={document.pk}">Open' in text
 
 
