@@ -26,6 +26,7 @@ PARTS = (
     Part("schema-sqlite", "schema.sqlite", "tables and views on SQLite", short=True, needs_databases=False),
     Part("schema-postgres", "schema.postgres", "tables and views on PostgreSQL", needs_databases=False),
     Part("exports", "exports", "downloads of rows, with their heads", short=True),
+    Part("for-programs", "for_programs", "measurements, health, feeds, suggestions", short=True),
     Part("settings", "settings", "environment variables and their defaults", short=True, needs_databases=False),
     Part("command-help", "commands.helps", "--help of every command", short=True),
     Part("commands", "commands.scenario", "a scenario of commands with --json", needs_databases=False),

@@ -50,6 +50,7 @@ STEPS: tuple[tuple[str, ...], ...] = (
     ("word", "catheterisation"),
     ("page", _MEASURE, "--limit", "5"),
     ("page", "http://nowhere.example/"),
+    ("export_index", "{folder}/index.txt"),
     ("rebuild_index",),
     ("run", "1", "pause"),
     ("rollback",),
@@ -63,6 +64,7 @@ STEPS: tuple[tuple[str, ...], ...] = (
     ("broken_links", "--doc", "2"),
     ("propagate",),
     ("rollback",),
+    ("backup", "{folder}/backup"),
     ("doctor",),
 )
 
@@ -89,12 +91,15 @@ def _named(step: tuple[str, ...]) -> str:
 
 
 def _told(house: Any, step: tuple[str, ...]) -> dict[str, Any]:
-    done = house.run(*step, "--json")
+    words = [word.replace("{folder}", str(house.folder.parent)) for word in step]
+    done = house.run(*words, "--json")
     found = json.loads(done.stdout) if done.stdout.strip() else None
     if step[0] == "doctor":
         found = found | _COUNTS | {"lines": [_line(one) for one in found["lines"]]}
+    if step[0] == "backup":
+        found = found | {"bytes": dict.fromkeys(found["bytes"], "<number>")}
     told = {"exit": done.returncode, "json": found, "stderr": done.stderr.splitlines()}
-    return dict(_of_no_place(settled(told), str(house.folder)))
+    return dict(_of_no_place(settled(told), str(house.folder.parent)))
 
 
 def _line(one: dict[str, str]) -> dict[str, str]:

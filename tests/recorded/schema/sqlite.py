@@ -32,7 +32,14 @@ def _of_file(path: Path) -> dict[str, Any]:
             "views": {name: one_line(text) for kind, name, _, text in made if kind == "view"},
             "triggers": {name: one_line(text) for kind, name, _, text in made if kind == "trigger"},
             "migrations": migrations(connection.execute("SELECT app, name FROM django_migrations").fetchall()),
+            "content types": _content_types(connection) if "django_content_type" in names else [],
         }
+
+
+def _content_types(connection: sqlite3.Connection) -> list[str]:
+    """By these names rights and entries of the admin's log belong to a model."""
+    rows = connection.execute("SELECT app_label, model FROM django_content_type")
+    return sorted(f"{app}.{model}" for app, model in rows)
 
 
 def migrations(rows: list[tuple[str, str]]) -> list[str]:
