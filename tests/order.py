@@ -51,6 +51,7 @@ SECONDS = {
     "upgrade/test_released.py": 20,
     "security/test_t53_private_files.py": 20,
     "browser/test_dialog_drafts.py": 20,
+    "recorded/test_recorded.py": 20,
 }
 
 
