@@ -155,6 +155,14 @@ def test_what_is_no_json_object_is_refused_with_a_sentence(client: Client, known
     assert response.json()["error"]
 
 
+@pytest.mark.parametrize("length", [1_000_001, 6_000_000])  # Django reads no more than five million
+def test_a_body_that_is_too_long_is_refused_in_json(client: Client, known: Any, length: int) -> None:
+    address = f"/api/v1/documents/{known['doc_id'][0]}/explain/"
+    response = client.post(address, b" " * length, content_type="application/json")
+    assert (response.status_code, response.json()["code"]) == (400, "bad_request")
+    assert "1 MB" in response.json()["error"]
+
+
 def test_a_form_is_not_taken_for_json(client: Client, known: Any) -> None:
     response = client.post(f"/api/v1/documents/{known['doc_id'][0]}/explain/", {"urls": "x"})
     assert (response.status_code, response.json()["code"]) == (400, "bad_request")

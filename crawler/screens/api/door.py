@@ -87,8 +87,9 @@ def _body(operation: Operation, request: HttpRequest) -> dict[str, Any]:
         return {}
     if operation.streams and request.content_type == "text/csv":
         return {operation.streams: request}
-    if len(request.body) > _LONGEST_BODY:
-        raise BadRequest("The body is too long.")
+    # Asked before it is read: what Django refuses to read it answers with a page of HTML.
+    if int(request.META.get("CONTENT_LENGTH") or 0) > _LONGEST_BODY:
+        raise BadRequest("The body is too long; at most 1 MB is read.")
     if request.body and request.content_type != "application/json":
         raise BadRequest("Send JSON, with the header Content-Type: application/json.")
     try:
