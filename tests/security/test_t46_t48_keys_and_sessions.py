@@ -10,12 +10,14 @@ from typing import Any
 
 import pytest
 import requests
+from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.core.management import call_command
 from django.test import Client
 from django.utils import timezone
 
 from clearinghouse.access import keys, services, sessions
+from clearinghouse.access.middleware import POLLS
 from clearinghouse.access.models import ApiKey, BrowserSession, Role
 from clearinghouse.audit.models import Entry
 from clearinghouse.databases import LOCK_WAIT_SECONDS
@@ -247,7 +249,14 @@ def test_t48_a_ticked_one_lasts_14_days_and_no_longer(editor: Any) -> None:
     assert not is_in(browser)
 
 
-@pytest.mark.parametrize("poll", ["live-poll", "log-poll", "moving"])
+def test_t48_whatever_asks_again_by_itself_is_known() -> None:
+    asks = re.compile(r'<\w+ id="([\w-]+)"(?:(?!<\w).)*?hx-trigger="every ', re.DOTALL)
+    texts = [path.read_text() for path in (settings.BASE_DIR / "templates").rglob("*.html")]
+    assert {name for text in texts for name in asks.findall(text)} == POLLS
+    assert sum(text.count('hx-trigger="every ') for text in texts) == sum(len(asks.findall(text)) for text in texts)
+
+
+@pytest.mark.parametrize("poll", sorted(POLLS))
 def test_t48_a_page_left_open_keeps_no_session(editor: Any, poll: str) -> None:
     browser = sign_in("editor", PASSWORD)
     shift(seen_at=timedelta(minutes=30), expire_date=timedelta(minutes=30))
