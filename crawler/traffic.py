@@ -85,7 +85,8 @@ class Traffic:
         flying = [(item.begun, queue, item.url) for queue in self.queues.values() for item in queue.flying.values()]
         oldest = heapq.nsmallest(SHOWN, flying, key=lambda flight: flight[0])
         rows = [[queue.excursion.doc_id, url[:SHOWN_LENGTH], round(begun, 1)] for begun, queue, url in oldest]
-        return {"requests": len(flying), "reading": self.parsers.active(), "oldest": rows} if rows else {}
+        reading = min(self.parsers.active(), len(flying))  # pages of queues that were handed over are read to their end
+        return {"requests": len(flying), "reading": reading, "oldest": rows} if rows else {}
 
     @property
     def idle(self) -> bool:
