@@ -59,7 +59,7 @@ mutants: $(VENV)/.installed-test ## break one rule or defence at a time; a test 
 	@$(BIN)/python -m tests.mutants $(ARGS)
 
 audit: $(VENV)/.installed ## known weaknesses of the dependencies: by the floors we know, and with pip-audit where it is installed (else NOT RUN)
-	@$(BIN)/python -m clearinghouse.health.advisories
+	@$(BIN)/python -m clearinghouse.operations.health.known_weaknesses
 	@.ci/audit $(BIN)/python
 
 clean: ## remove .venv and caches; the data in var/ stays

@@ -11,8 +11,10 @@ from urllib.parse import unquote, urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
 
-from . import databases, env, private_files
-from .access import proxies
+from . import env
+from .database import aliases
+from .operations import private_files
+from .web import proxies
 
 env.refuse_nonsense()
 private_files.close_new_files()
@@ -62,15 +64,19 @@ if PRODUCTION and (not ALLOWED_HOSTS or "*" in ALLOWED_HOSTS):
 
 # Not here: django_tables2, a library for us; as an app it makes every process load psycopg (0.1 s).
 INSTALLED_APPS = [
-    "clearinghouse.access",
-    "clearinghouse.adoption",
+    "clearinghouse.accounts",
+    "clearinghouse.database.adoption",
     "clearinghouse.audit",
     "clearinghouse.library",
     "clearinghouse.local",
     "clearinghouse.published",
     "clearinghouse.search",
     "crawlpoints",
+    "clearinghouse.web",
     "crawler",
+    "crawler.propagation",
+    "crawler.upkeep",
+    "crawler.word_index",
     "django.contrib.admin",
     "django.contrib.auth",
     "django.contrib.contenttypes",
@@ -83,23 +89,23 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
-    "clearinghouse.access.proxies.OwnProxiesOnly",
+    "clearinghouse.web.proxies.OwnProxiesOnly",
     "django.middleware.security.SecurityMiddleware",
-    "clearinghouse.access.middleware.NamedRequest",
-    "clearinghouse.access.middleware.ContentSecurity",
-    "clearinghouse.access.middleware.WithoutNul",
-    "clearinghouse.access.middleware.BodyLimit",
+    "clearinghouse.web.middleware.NamedRequest",
+    "clearinghouse.web.middleware.ContentSecurity",
+    "clearinghouse.web.middleware.WithoutNul",
+    "clearinghouse.web.middleware.BodyLimit",
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    "clearinghouse.access.middleware.NobodyForMachines",
+    "clearinghouse.web.middleware.NobodyForMachines",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
-    "clearinghouse.access.middleware.KeyOrSession",
-    "clearinghouse.access.middleware.SignInRequired",
-    "clearinghouse.access.middleware.SessionInUse",
-    "clearinghouse.access.middleware.OwnPasswordFirst",
-    "clearinghouse.access.middleware.Acting",
+    "clearinghouse.web.middleware.KeyOrSession",
+    "clearinghouse.web.middleware.SignInRequired",
+    "clearinghouse.web.middleware.SessionInUse",
+    "clearinghouse.web.middleware.OwnPasswordFirst",
+    "clearinghouse.web.middleware.Acting",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
@@ -117,9 +123,9 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
-                "clearinghouse.access.context.frame",
+                "clearinghouse.web.base_context.frame",
             ],
-            "builtins": ["clearinghouse.access.templatetags.pieces"],
+            "builtins": ["clearinghouse.web.templatetags.formats"],
         },
     }
 ]
@@ -128,7 +134,7 @@ FORM_RENDERER = "django.forms.renderers.TemplatesSetting"
 
 def _database(name: str, file: str) -> dict[str, Any]:
     try:
-        return databases.from_url(env.text(name) or f"sqlite:///{Path(VAR, file).resolve()}")
+        return aliases.from_url(env.text(name) or f"sqlite:///{Path(VAR, file).resolve()}")
     except ValueError:  # its words may quote a part of the password
         raise SystemExit(
             f"{env.PREFIX}{name} must be sqlite:///…, postgres://… or mssql://…; what is special in a password is "
@@ -137,12 +143,12 @@ def _database(name: str, file: str) -> dict[str, Any]:
 
 
 DATABASES = {
-    databases.DEFAULT: _database("DB", "doc_library.sqlite3"),
-    databases.WEBCRAWL: _database("DB_WEBCRAWL", "webcrawl.sqlite3"),
-    databases.PRIMARY: _database("DB_PRIMARY", "primary.sqlite3"),
-    databases.BACKUP: _database("DB_BACKUP", "backup.sqlite3"),
+    aliases.DEFAULT: _database("DB", "doc_library.sqlite3"),
+    aliases.WEBCRAWL: _database("DB_WEBCRAWL", "webcrawl.sqlite3"),
+    aliases.PRIMARY: _database("DB_PRIMARY", "primary.sqlite3"),
+    aliases.BACKUP: _database("DB_BACKUP", "backup.sqlite3"),
 }
-DATABASE_ROUTERS = ["clearinghouse.databases.Router"]
+DATABASE_ROUTERS = ["clearinghouse.database.aliases.Router"]
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 # Redis only wakes workers; the rows are the truth. Unix socket paths must stay under 108 characters.
@@ -152,8 +158,8 @@ RQ_QUEUES = {
     for name in ("control", "crawl", "propagate", "preview")
 }
 RQ = {
-    "JOB_CLASS": "clearinghouse.queues.TrustedJob",
-    "WORKER_CLASS": "clearinghouse.workers.OurWorker",
+    "JOB_CLASS": "clearinghouse.operations.queues.TrustedJob",
+    "WORKER_CLASS": "clearinghouse.operations.workers.OurWorker",
     "COMMIT_MODE": "auto",
 }
 
@@ -164,13 +170,13 @@ AUTH_PASSWORD_VALIDATORS = [
 ]
 # The second one only for sessions that were begun with it; see the first.
 AUTHENTICATION_BACKENDS = [
-    "clearinghouse.access.sessions.PeopleBackend",
+    "clearinghouse.accounts.sign_in.sessions.PeopleBackend",
     "django.contrib.auth.backends.ModelBackend",
 ]
 LOGIN_URL = "sign-in"
 LOGIN_REDIRECT_URL = "home"
 LOGOUT_REDIRECT_URL = "sign-in"
-SESSION_ENGINE = "clearinghouse.access.sessions"
+SESSION_ENGINE = "clearinghouse.accounts.sign_in.sessions"
 SESSION_COOKIE_AGE = 12 * 3600  # what really ends a session: see sessions.py
 MESSAGE_STORAGE = "django.contrib.messages.storage.session.SessionStorage"
 
@@ -181,15 +187,15 @@ SECURE_HSTS_SECONDS = 31_536_000 if SECURE_COOKIES else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = SECURE_COOKIES
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"  # browsers that know frame-ancestors use that instead
-if proxies.networks():  # clearinghouse.access.proxies takes this header off requests of anybody else
+if proxies.networks():  # clearinghouse.web.proxies takes this header off requests of anybody else
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 _PUBLIC = urlsplit(env.text("PUBLIC_URL"))
 if env.text("PUBLIC_URL") and not (_PUBLIC.scheme in {"http", "https"} and _PUBLIC.hostname):
     raise ImproperlyConfigured("CLEARINGHOUSE_PUBLIC_URL must be an address like https://clearinghouse.example.org")
 CSRF_TRUSTED_ORIGINS = [f"{_PUBLIC.scheme}://{_PUBLIC.netloc}"] if _PUBLIC.hostname else []
 CSRF_COOKIE_AGE = None  # until the browser is closed; who only searches gets none at all
-CSRF_FAILURE_VIEW = "clearinghouse.access.views.csrf_refused"
-DEFAULT_EXCEPTION_REPORTER_FILTER = "clearinghouse.access.tracebacks.NamesOnly"
+CSRF_FAILURE_VIEW = "clearinghouse.accounts.views.csrf_refused"
+DEFAULT_EXCEPTION_REPORTER_FILTER = "clearinghouse.web.tracebacks.NamesOnly"
 
 # Without a mail server notices stay in the In Tray; nothing is ever sent by accident.
 _MAIL = urlsplit(env.text("MAIL"))
@@ -228,20 +234,20 @@ LOGGING = {
     "disable_existing_loggers": False,
     "formatters": {
         "line": {
-            "()": "clearinghouse.logs.OneLine",
+            "()": "clearinghouse.operations.logs.OneLine",
             "format": "{asctime} {levelname:<7} {name}: {message}",
             "style": "{",
         },
-        "json": {"()": "clearinghouse.logs.OneObject"},
+        "json": {"()": "clearinghouse.operations.logs.OneObject"},
     },
-    "filters": {"brief": {"()": "clearinghouse.logs.Brief"}},
+    "filters": {"brief": {"()": "clearinghouse.operations.logs.Brief"}},
     "handlers": {
         "stderr": {
             "class": "logging.StreamHandler",
             "formatter": _FORMATS[env.text("LOG_FORMAT").lower()],
             "filters": ["brief"],
         },
-        "faults": {"class": "crawler.faults.Keeper", "level": "ERROR"},
+        "faults": {"class": "crawler.liveness.error_log.Keeper", "level": "ERROR"},
     },
     "root": {"handlers": ["stderr", "faults"], "level": env.text("LOG_LEVEL").upper()},
     "loggers": {"django.db.backends": {"level": "INFO"}, "rq": {"level": "WARNING"}},

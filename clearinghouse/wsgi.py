@@ -7,16 +7,17 @@ from typing import Any
 from django.core.wsgi import get_wsgi_application
 from django.urls import get_resolver
 
-from clearinghouse import databases, held_files
-from clearinghouse.whole_bodies import WholeBodies
+from clearinghouse.database import aliases, sqlite_open_files
+
+from .web.chunked_bodies import WholeBodies
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "clearinghouse.settings")
 _django = WholeBodies(get_wsgi_application())
-databases.serve_threads()
+aliases.serve_threads()
 get_resolver().url_patterns  # noqa: B018 - loads the screens now: the first visitors would wait a third of a second for it
 
 
 def application(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
-    held_files.hold()
+    sqlite_open_files.hold()
     answer: Iterable[bytes] = _django(environ, start_response)
     return answer

@@ -8,22 +8,22 @@ class CrawlerConfig(AppConfig):
     verbose_name = "Crawler"
 
     def ready(self) -> None:
-        from clearinghouse.access import counts, trouble
+        from clearinghouse.web import banner, navigation_counts
 
-        counts.COUNTERS["home"] = _waiting_for
-        trouble.SOURCES.append(_trouble_now)
+        navigation_counts.COUNTERS["home"] = _waiting_for
+        banner.SOURCES.append(_trouble_now)
 
 
 # The rooms that answer are loaded by the first page that asks: no command waits for them (they cost 0.2 s).
 
 
 def _waiting_for(user: Any) -> int:
-    from .queries.tray import waiting_for
+    from .inbox.queries import waiting_for
 
     return waiting_for(user)
 
 
 def _trouble_now() -> Any:
-    from .queries.machines import trouble_now
+    from .upkeep.machines import trouble_now
 
     return trouble_now()

@@ -8,18 +8,18 @@ import signal
 
 from django.utils import timezone
 
-from clearinghouse import queues
-from clearinghouse.databases import TARGETS
-from clearinghouse.logs import about
-from clearinghouse.records import acting_as
+from clearinghouse.database.aliases import TARGETS
+from clearinghouse.database.records import acting_as
+from clearinghouse.operations import queues
+from clearinghouse.operations.logs import about
 
-from . import surroundings
-from .control import PAUSE
+from .engine import process_limits
+from .engine.initializer import initialize as open_queues
+from .engine.loop import Crawl
 from .errors import CrawlerError
-from .initializer import initialize as open_queues
-from .instance import Crawl
+from .findings.queries import undiagnosed
+from .launching.control import PAUSE
 from .models import OPEN_STATES, Run
-from .queries.findings import undiagnosed
 
 FORECAST_SECONDS = 60.0
 
@@ -36,10 +36,10 @@ def serve(run_id: int) -> None:
     run = Run.objects.filter(pk=run_id, state__in=OPEN_STATES, initialized=True, driver=None).first()
     if run is None:
         return
-    if surroundings.newer_schema():
+    if process_limits.newer_schema():
         raise CrawlerError("the WebCrawl database is newer than this worker; restart the worker")
-    surroundings.step_back()
-    surroundings.collect_seldom()
+    process_limits.step_back()
+    process_limits.collect_seldom()
     with acting_as("crawler"), about(run=run_id):
         crawl = Crawl(run)
         # RQ's own handler of SIGALRM raises wherever the process happens to be, also in the middle of a page.
@@ -58,18 +58,18 @@ def serve(run_id: int) -> None:
 def propagate(propagation_id: int) -> None:
     from .propagation import services
 
-    surroundings.step_back()
+    process_limits.step_back()
     with acting_as("propagation"), about(propagation=propagation_id):
         services.carry_out(propagation_id)
 
 
 def count_words() -> None:
     """After a rollback, or a kill before the end: the lexicon follows what each target shows."""
-    from .index import counts
+    from .word_index import page_counts
 
-    surroundings.step_back()
-    for target in counts.behind():
-        counts.follow(TARGETS[target])
+    process_limits.step_back()
+    for target in page_counts.behind():
+        page_counts.follow(TARGETS[target])
 
 
 def diagnose() -> None:
@@ -85,7 +85,7 @@ def forecast() -> None:
     """What the next propagation would do, for whoever asks; goes on in another job when it takes long."""
     from .propagation.forecast import work_out
 
-    surroundings.step_back()
+    process_limits.step_back()
     with acting_as("propagation"):
         if not work_out(FORECAST_SECONDS):
             queues.ring(queues.PROPAGATE, "crawler.jobs.forecast")
@@ -93,19 +93,19 @@ def forecast() -> None:
 
 def tell() -> None:
     """Mails and webhooks, whichever of them is in trouble: neither waits for the other."""
-    from . import telling, webhooks
+    from .inbox import notice_mail, webhooks
 
     try:
-        telling.send_due(timezone.now())
+        notice_mail.send_due(timezone.now())
     finally:
         webhooks.send_due(timezone.now())
 
 
 def prune() -> None:
     """What is older than CLEARINGHOUSE_KEEP says; ends as soon as somebody crawls or propagates."""
-    from . import pruning
+    from .upkeep import pruning
 
-    surroundings.step_back()
+    process_limits.step_back()
     with acting_as("retention"):
         pruning.prune(timezone.now(), only_while_quiet=True)
 
@@ -113,6 +113,6 @@ def prune() -> None:
 def preview(preview_id: int) -> None:
     from .preview import dry_run
 
-    surroundings.step_back()
+    process_limits.step_back()
     with acting_as("preview"):
         dry_run.carry_out(preview_id)

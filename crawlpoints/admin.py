@@ -12,15 +12,15 @@ from django.utils.decorators import method_decorator
 from django.views.decorators.debug import sensitive_post_parameters, sensitive_variables
 
 from clearinghouse.library.models import Document
-from clearinghouse.library.record_admin import METACOLUMNS, SEEN, RecordAdmin, RecordForm
 from clearinghouse.library.services import crawl_point_field
+from clearinghouse.web.admin.record_admin import METACOLUMNS, SEEN, RecordAdmin, RecordForm
 
-from . import checks, services
+from . import point_checks, services
 from .models import CrawlPoint, CrawlPointLink, ExcludeUrl
 from .queries import document_of, neighbours_of, patterns_of
 
 
-def _take_over(form: forms.ModelForm, problem: checks.Invalid) -> None:
+def _take_over(form: forms.ModelForm, problem: point_checks.Invalid) -> None:
     """The messages of the panel at the fields of this form."""
     for name, sentences in problem.errors.items():
         name = "new_password" if name == "password" else name
@@ -49,7 +49,7 @@ class CrawlPointForm(RecordForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        for name in checks.SWITCHES:
+        for name in point_checks.SWITCHES:
             if name in self.fields:
                 self.fields[name] = forms.BooleanField(required=False, label=self.fields[name].label)
             self.initial[name] = bool(getattr(self.instance, name))  # a box takes the number 0 for ticked
@@ -70,14 +70,14 @@ class CrawlPointForm(RecordForm):
             self.add_error(None if self.instance.pk else "document", sentence)
             return clean
         self.owner = owner
-        around = checks.Around(
+        around = point_checks.Around(
             neighbours_of(owner, but=self.instance.pk),
             patterns_of(owner),
             has_password=bool(self.instance.password) or bool(clean.get("forget_password")),
         )
         try:
-            checks.check_point(self.entries(), around)
-        except checks.Invalid as problem:
+            point_checks.check_point(self.entries(), around)
+        except point_checks.Invalid as problem:
             _take_over(self, problem)
         return clean
 
@@ -202,8 +202,8 @@ class ExcludeUrlForm(RecordForm):
         document = clean.get("document")
         if document is not None:
             try:
-                checks.check_exclude(clean.get("pattern") or "", neighbours_of(document), patterns_of(document))
-            except checks.Invalid as problem:
+                point_checks.check_exclude(clean.get("pattern") or "", neighbours_of(document), patterns_of(document))
+            except point_checks.Invalid as problem:
                 _take_over(self, problem)
         return clean
 
@@ -230,7 +230,7 @@ class ExcludeUrlAdmin(RecordAdmin):
     def restore_record(self, record: Any) -> None:
         try:
             services.restore_exclude_url(record)
-        except checks.Invalid as problem:
+        except point_checks.Invalid as problem:
             raise ValueError(str(problem)) from None
 
     def changeform_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
@@ -240,7 +240,7 @@ class ExcludeUrlAdmin(RecordAdmin):
 def _restore(point: CrawlPoint) -> None:
     try:
         services.restore_crawl_point(point)
-    except checks.Invalid as problem:
+    except point_checks.Invalid as problem:
         raise ValueError(str(problem)) from None
 
 
@@ -248,6 +248,6 @@ def _or_say_why(request: HttpRequest, view: Any, *args: Any, **kwargs: Any) -> H
     """Two people adding the same at once: the checks passed, the unique key had the last word."""
     try:
         return view(request, *args, **kwargs)
-    except checks.Invalid as problem:
+    except point_checks.Invalid as problem:
         messages.error(request, str(problem))
         return HttpResponseRedirect(request.get_full_path())

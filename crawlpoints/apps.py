@@ -9,6 +9,6 @@ class CrawlpointsConfig(AppConfig):
         """Asked by prepare for every database it adopted."""
         if alias != "default":
             return []
-        from .adopted import fill_keys
+        from .adopted_keys import fill_keys
 
         return fill_keys()

@@ -2,6 +2,6 @@
 
 
 def import_points(import_id: int) -> None:
-    from . import import_steps
+    from .imports import import_steps
 
     import_steps.carry_out(import_id)

@@ -6,8 +6,8 @@ from typing import Any, Self
 from django.conf import settings
 from django.db import models
 
+from clearinghouse.database.records import Record
 from clearinghouse.library.models import Document, Field
-from clearinghouse.records import Record
 
 ADDRESS_LENGTH = 2048
 KEY_LENGTH = 64

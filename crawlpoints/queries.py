@@ -10,7 +10,7 @@ from django.db.models import Count, Q, QuerySet
 from django.views.decorators.debug import sensitive_variables
 
 from clearinghouse.library.models import Document
-from clearinghouse.secrets.vault import binding_of, unseal
+from clearinghouse.vault.sealing import binding_of, unseal
 
 from .models import CrawlPoint, CrawlPointLink, ExcludeUrl, Import, ImportLine
 from .points_by_address import Neighbour

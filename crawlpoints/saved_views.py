@@ -8,8 +8,8 @@ from typing import Any
 from django.db.models import QuerySet
 from django.http import QueryDict
 
-from .checks import Invalid
 from .models import SavedView
+from .point_checks import Invalid
 
 MOST = 50
 NAME_LENGTH, QUERY_LENGTH = 60, 1000

@@ -12,19 +12,19 @@ from django.db import IntegrityError, transaction
 from django.views.decorators.debug import sensitive_variables
 
 from clearinghouse.audit import services as audit
+from clearinghouse.database.records import StaleRecord
 from clearinghouse.library.models import Document
 from clearinghouse.library.services import crawl_point_field
-from clearinghouse.records import StaleRecord
-from clearinghouse.secrets.vault import binding_of, seal
+from clearinghouse.vault.sealing import binding_of, seal
 
-from . import checks
-from .cautions import Caution, cautions_for
-from .checks import Around, Invalid
+from . import point_checks
 from .models import CrawlPoint, CrawlPointLink, ExcludeUrl
+from .point_checks import Around, Invalid
+from .point_warnings import Caution, cautions_for
 from .queries import document_of, excludes_of, neighbours_of, patterns_of
 from .typed_urls import suggested_url
 
-COLUMNS = (*checks.TEXTS, *checks.SWITCHES, "depth", "max_pages", "auth_type")
+COLUMNS = (*point_checks.TEXTS, *point_checks.SWITCHES, "depth", "max_pages", "auth_type")
 NEW: dict[str, Any] = {
     "depth": 0, "max_pages": 0, "auth_type": 0, "active": 1, "drop_sessions": 1, "stop_traps": 1,
 }  # fmt: skip
@@ -40,7 +40,7 @@ CLEARED = (
 def add_crawl_point(document: Document, values: Mapping[str, Any]) -> tuple[CrawlPoint, list[Caution]]:
     """Values as in the dialog; what is missing takes the seed's defaults. Raises Invalid."""
     around = Around(points=neighbours_of(document), excludes=patterns_of(document))
-    clean = checks.check_point({**NEW, **values}, around)
+    clean = point_checks.check_point({**NEW, **values}, around)
     point = CrawlPoint(**{name: clean[name] for name in COLUMNS})
     point.password = _sealed(point, clean["password"])
     with one_of_a_kind(point), transaction.atomic():
@@ -70,7 +70,7 @@ def update_crawl_point(
     entries = {name: getattr(point, name) for name in COLUMNS} | dict(values)
     forget = bool(values.get("forget_password"))
     around = Around(neighbours, patterns_of(document), has_password=bool(point.password) or forget)
-    clean = checks.check_point(entries, around)
+    clean = point_checks.check_point(entries, around)
     for name in COLUMNS:
         setattr(point, name, clean[name])
     cleared = bool(point.password) and not clean["password"] and (forget or _binding(point) != bound)
@@ -131,7 +131,7 @@ def set_active(points: Sequence[CrawlPoint], active: bool) -> int:
 
 def add_exclude_url(document: Document, pattern: str, note: str = "") -> ExcludeUrl:
     """`note`, for the audit, says why. Raises Invalid({"pattern": …})."""
-    text = checks.check_exclude(pattern, neighbours_of(document), patterns_of(document))
+    text = point_checks.check_exclude(pattern, neighbours_of(document), patterns_of(document))
     try:
         with transaction.atomic():
             return _add_exclude(document, text, note)
@@ -161,7 +161,7 @@ def restore_exclude_url(exclude: ExcludeUrl) -> ExcludeUrl:
 
 def point_key(document_id: int, url: str, root: str) -> str:
     """One live row per document, URL and root string, exact on every server."""
-    text = f"{document_id}\n{suggested_url(url)}\n{checks.comparable_root(root)}"
+    text = f"{document_id}\n{suggested_url(url)}\n{point_checks.comparable_root(root)}"
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
@@ -221,7 +221,7 @@ def _set_excludes(document: Document, clean: Mapping[str, Any], values: Mapping[
     if "excludes" not in clean:
         return
     existing = {row.pattern: row for row in excludes_of(document)}
-    opened = checks.exclude_lines(values.get("excludes_opened", list(existing)))
+    opened = point_checks.exclude_lines(values.get("excludes_opened", list(existing)))
     for pattern in clean["excludes"]:
         if pattern not in existing and pattern not in opened:
             _add_exclude(document, pattern)

@@ -8,7 +8,7 @@ from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 
 from clearinghouse.addresses import MAX_LENGTH, Address, Refusal
 from clearinghouse.addresses.networks import address_allowed
-from clearinghouse.addresses.parse import has_userinfo, parse
+from clearinghouse.addresses.parsing import has_userinfo, parse
 
 _SCHEME = re.compile(r"([a-z][a-z0-9+.-]*):(?=//|[^0-9/])", re.IGNORECASE)
 _HOST_FIRST = re.compile(r"(?:[\w-]+\.)+[\w-]{2,}(?::\d+)?(?:[/?#].*)?|localhost(?::\d+)?(?:/.*)?", re.IGNORECASE)

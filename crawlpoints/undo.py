@@ -10,13 +10,13 @@ from django.contrib import messages
 from django.http import HttpRequest
 from django.urls import reverse
 
-from clearinghouse.access.policies import Action, documents_for
-from clearinghouse.plurals import plural
-from clearinghouse.records import StaleRecord
+from clearinghouse.accounts.policies import Action, documents_for
+from clearinghouse.database.records import StaleRecord
+from clearinghouse.web.plurals import plural
 
-from . import bulk
-from .bulk import Changed
-from .checks import Invalid
+from . import bulk_changes
+from .bulk_changes import Changed
+from .point_checks import Invalid
 
 KEY = "undo"
 SECONDS = 600
@@ -75,7 +75,7 @@ def take_back(request: HttpRequest, document_id: int) -> bool:
         messages.info(request, "There is nothing to undo any more.")
         return False
     changed = Changed.from_json(kept["change"])
-    if not bulk.within(changed, documents_for(request.user, Action.EDIT)):
+    if not bulk_changes.within(changed, documents_for(request.user, Action.EDIT)):
         messages.error(request, "One of these crawl points is in a document that you may not change any more.")
         return False
     return _taken_back(request, changed)
@@ -83,7 +83,7 @@ def take_back(request: HttpRequest, document_id: int) -> bool:
 
 def _taken_back(request: HttpRequest, changed: Changed) -> bool:
     try:
-        count, left = bulk.take_back(changed)
+        count, left = bulk_changes.take_back(changed)
     except (Invalid, StaleRecord) as wrong:
         messages.error(request, STALE if isinstance(wrong, StaleRecord) else f"{wrong}.")
         return False

@@ -21,4 +21,4 @@ def everywhere(db: Any, django_db_blocker: Any) -> None:
 @pytest.fixture(autouse=True)
 def sites_in_no_need_of_a_pause(monkeypatch: pytest.MonkeyPatch) -> None:
     """A look at a site of a test does not wait between its requests; the tests of that pace set it back."""
-    monkeypatch.setattr("crawler.preview.line.pause_of_looks", lambda: 0.0)
+    monkeypatch.setattr("crawler.preview.throttled_client.pause_of_looks", lambda: 0.0)

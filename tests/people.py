@@ -14,7 +14,7 @@ import pytest
 from django.contrib.auth import get_user_model
 from django.test import Client
 
-from clearinghouse.access.models import Person, Role
+from clearinghouse.accounts.models import Person, Role
 from clearinghouse.library import services
 from clearinghouse.library.models import Document, Project
 

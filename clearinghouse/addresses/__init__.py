@@ -4,6 +4,6 @@ scope, exclusion, the network check and the request (two parsers that disagree a
 Does not: fetch, or know crawl points. Called by: crawl point checks, policy, fetch, extract.
 """
 
-from .values import MAX_LENGTH, Address, Refusal
+from .address import MAX_LENGTH, Address, Refusal
 
 __all__ = ["MAX_LENGTH", "Address", "Refusal"]

@@ -6,8 +6,8 @@ from typing import Any, Protocol
 
 import re2
 
-from .parse import canonical
-from .values import MAX_LENGTH, Refusal
+from .address import MAX_LENGTH, Refusal
+from .parsing import canonical
 
 _REGEX = "regex:"
 _UNREADABLE = 500  # steps of an expression that is refused: finding that out takes up to a twentieth of a second

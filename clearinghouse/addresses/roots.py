@@ -2,7 +2,7 @@
 
 from functools import lru_cache
 
-from .parse import canonical
+from .parsing import canonical
 
 
 @lru_cache(maxsize=4096)

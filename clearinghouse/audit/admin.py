@@ -2,8 +2,7 @@
 
 from django.contrib import admin
 
-from clearinghouse.access.admin_site import ReadOnlyAdmin
-
+from ..web.admin.admin_site import ReadOnlyAdmin
 from .models import Entry
 
 

@@ -8,10 +8,10 @@ from typing import Any
 from django.db.models import Model
 from django.utils import timezone
 
-from clearinghouse import many_rows
-from clearinghouse.many_rows import Rows
-from clearinghouse.records import actor
+from clearinghouse.database import bulk_insert
 
+from ..database.bulk_insert import Rows
+from ..database.records import actor
 from .models import Entry
 
 MASK = "••••"
@@ -50,7 +50,7 @@ class Told:
 def ready(entries: Iterable[Told]) -> Rows:
     """The same for many things, to be written in the transaction of what they tell."""
     by = actor()
-    return many_rows.ready(Entry, [_entry(by, one) for one in entries])
+    return bulk_insert.ready(Entry, [_entry(by, one) for one in entries])
 
 
 def record_many(entries: Iterable[Told]) -> None:

@@ -6,10 +6,10 @@ from django import forms
 from django.contrib import admin
 from django.core.exceptions import ValidationError
 
+from ..web.admin.record_admin import METACOLUMNS, SEEN, RecordAdmin, RecordForm
 from . import services
-from .csv_lines import web_address_problem
+from .document_csv import web_address_problem
 from .models import Document, DocumentStatus, Field, FieldType, Project
-from .record_admin import METACOLUMNS, SEEN, RecordAdmin, RecordForm
 
 
 class DocumentForm(RecordForm):

@@ -6,6 +6,6 @@ class LibraryConfig(AppConfig):
     verbose_name = "Library"
 
     def ready(self) -> None:
-        from clearinghouse import text_lookups
+        from clearinghouse.database import text_lookups
 
         text_lookups.register()

@@ -7,7 +7,7 @@ need beyond them stands in our own tables beside them.
 from django.conf import settings
 from django.db import models
 
-from clearinghouse.records import Record
+from ..database.records import Record
 
 CRAWL_POINTS = "crawl points"
 

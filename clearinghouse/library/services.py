@@ -12,8 +12,8 @@ from django.db import connections, router, transaction
 
 from clearinghouse.audit import services as audit
 from clearinghouse.audit.services import Told
-from clearinghouse.records import actor
 
+from ..database.records import actor
 from .models import CRAWL_POINTS, Assignment, Document, DocumentStatus, Field, FieldType, Project, Sheet
 
 T = TypeVar("T")

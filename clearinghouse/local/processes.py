@@ -25,8 +25,9 @@ from honcho.printer import Printer
 from honcho.process import Popen, Process
 
 from clearinghouse import env
-from clearinghouse.process_state import StoppedFor
-from clearinghouse.workers import die_with_parent
+
+from ..operations.process_state import StoppedFor
+from ..operations.workers import die_with_parent
 
 LAST = "redis"
 NEEDED = ("front", "web")  # without which nobody sees a page

@@ -14,15 +14,15 @@ class PublishedConfig(AppConfig):
 
 
 def _take_views_down(using: str, plan: list[Any], **_: Any) -> None:
-    from clearinghouse.adoption import views
+    from ..database.adoption import database_views
 
     if plan:  # no table changes, no view need give way
-        views.drop_views(using)
-        views.alter_with_care(using)
+        database_views.drop_views(using)
+        database_views.alter_with_care(using)
 
 
 def _put_views_up(using: str, **_: Any) -> None:
-    from clearinghouse.adoption import seeds, views
+    from ..database.adoption import database_views, required_rows
 
-    views.create_views(using)
-    seeds.seed(using)
+    database_views.create_views(using)
+    required_rows.seed(using)

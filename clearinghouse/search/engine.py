@@ -17,16 +17,17 @@ from django.utils.safestring import SafeString
 
 from clearinghouse.published.models import LiveGeneration, PublishedDocument, PublishedInterval, PublishedVersion
 
-from . import facts as all_facts
-from . import kept, relax
+from . import page_facts as all_facts
+from . import search_cache
 from .backends import Backend, backend
-from .facts import Facts, Kind, Summed
-from .folding import Folded, folded
 from .narrowing import Narrow, narrowed
+from .page_facts import Facts, Kind, Summed
 from .query import Query, parse
-from .ranking import LOOKED_AT, POOL, Candidate, ranked
-from .snippets import LOOKED_AT as TEXT_LOOKED_AT
-from .snippets import Marker, excerpt, marked
+from .ranking import fewer_words
+from .ranking.folding import Folded, folded
+from .ranking.result_order import LOOKED_AT, POOL, Candidate, ranked
+from .ranking.snippets import LOOKED_AT as TEXT_LOOKED_AT
+from .ranking.snippets import Marker, excerpt, marked
 
 __all__ = ["DEEPEST", "LIMIT", "Hit", "Narrow", "Results", "page", "search"]
 
@@ -153,9 +154,9 @@ def _answer(index: Backend, results: Results, narrow: Narrow, bounds: tuple[int,
     query = results.query
     matched = _matched(index, facts, query)
     if matched.relaxed:
-        results.query = replace(query, notes=(*query.notes, relax.NOTE))
+        results.query = replace(query, notes=(*query.notes, fewer_words.NOTE))
     asked = (*facts.key, query.groups, query.without, query.filters, narrow, library.now.date())
-    shown = kept.SEARCHES.get(asked, lambda: _shown(library, matched, query, narrow))
+    shown = search_cache.SEARCHES.get(asked, lambda: _shown(library, matched, query, narrow))
     _count(results, library, shown)
     offset, limit = bounds
     rows = shown.folded.rows[offset : offset + limit]
@@ -168,18 +169,18 @@ def _facts(index: Backend, results: Results) -> Facts:
 
     def read() -> tuple[Facts, int]:
         facts = all_facts.read(index, results.generation, key)
-        kept.let_go(index.alias, results.generation)
+        search_cache.let_go(index.alias, results.generation)
         return facts, len(facts) if facts.whole else -1
 
-    return kept.GENERATIONS.get(key, read)
+    return search_cache.GENERATIONS.get(key, read)
 
 
 def _matched(index: Backend, facts: Facts, query: Query) -> Matched:
     def make() -> tuple[Matched, int]:
         found = find(index, facts, query)
-        return found, 2 * len(found.rows) + kept.ANSWER if facts.whole else -1
+        return found, 2 * len(found.rows) + search_cache.ANSWER if facts.whole else -1
 
-    return kept.SEARCHES.get((*facts.key, query.groups, query.without, "matched"), make)
+    return search_cache.SEARCHES.get((*facts.key, query.groups, query.without, "matched"), make)
 
 
 def find(index: Backend, facts: Facts, query: Query) -> Matched:
@@ -187,12 +188,12 @@ def find(index: Backend, facts: Facts, query: Query) -> Matched:
     if not query.groups:
         return _excluding(index, facts, Matched(query, array("i", range(len(facts))), array("d")))
     found = _by_score(index, facts, query)
-    if found.rows and (len(found.rows) >= relax.FEW or not relax.may_follow(query)):
+    if found.rows and (len(found.rows) >= fewer_words.FEW or not fewer_words.may_follow(query)):
         return found
     complete = frozenset(found.rows)
-    counted = [(group, index.frequency((group,))) for group in relax.parts(query, apart=not complete)]
-    for share in relax.SHARES[: 1 if complete else None]:
-        other = relax.relaxed(query, counted, len(facts), share)
+    counted = [(group, index.frequency((group,))) for group in fewer_words.parts(query, apart=not complete)]
+    for share in fewer_words.SHARES[: 1 if complete else None]:
+        other = fewer_words.relaxed(query, counted, len(facts), share)
         more = _by_score(index, facts, other) if other else found
         if len(more.rows) > len(complete):
             return replace(more, complete=complete)
@@ -233,7 +234,7 @@ def _shown(library: Library, matched: Matched, query: Query, narrow: Narrow) -> 
     sums = facts.summed(once)
     documents, projects = _by_document(facts, rows, sums, library.documents)
     shown = folded(rows, facts, sums, alike=not narrow.similar_to, folders=not (narrow.similar_to or narrow.folder))
-    weight = len(shown.rows) + kept.ANSWER if facts.whole else -1
+    weight = len(shown.rows) + search_cache.ANSWER if facts.whole else -1
     return Shown(len(once), complete, sums.kinds, documents, projects, sums.ages(library.now), shown, scores), weight
 
 
@@ -296,7 +297,7 @@ def _kept_documents(alias: str, facts: Facts, generation: int) -> Documents:
         found = _documents(alias, generation)
         return found, len(found) + 1 if facts.whole else -1
 
-    return kept.GENERATIONS.get((*facts.key, "documents"), read)
+    return search_cache.GENERATIONS.get((*facts.key, "documents"), read)
 
 
 def _documents(alias: str, generation: int) -> Documents:
@@ -346,7 +347,7 @@ def _say_what_is_missing(library: Library, query: Query, matched: Matched, hits:
     if matched.complete is None:
         return
     lacking = [hit for hit in hits if library.facts.row_of[hit.published_id] not in matched.complete]
-    for group in relax.parts(query, apart=not matched.complete) if lacking else ():
+    for group in fewer_words.parts(query, apart=not matched.complete) if lacking else ():
         having = library.index.among([hit.published_id for hit in lacking], (group,))
         for hit in lacking:
             if hit.published_id not in having:

@@ -9,7 +9,7 @@ from datetime import datetime
 from itertools import compress
 from typing import Any
 
-from .facts import Facts, Kind, ages_of_day, midnight
+from .page_facts import Facts, Kind, ages_of_day, midnight
 from .query import Filters
 from .words import fold, words_of
 

@@ -4,7 +4,7 @@ Does not: fetch, decide what is crawled, or store. Called by: the parser process
 links loads no parser.
 """
 
-from .links import pack_links, packed_addresses, unpack_links
+from .packed_links import pack_links, packed_addresses, unpack_links
 
 __all__ = ["EXTRACTOR", "pack_links", "packed_addresses", "unpack_links"]
 

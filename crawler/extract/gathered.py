@@ -3,8 +3,8 @@
 import re
 from dataclasses import dataclass, field
 
-from .links import LINKS_AT_MOST
-from .text import TEXT_AT_MOST
+from .packed_links import LINKS_AT_MOST
+from .plain_text import TEXT_AT_MOST
 
 ADDRESS_AT_MOST, ANCHOR_AT_MOST = 5_000, 1_000
 _INSTRUCTION = re.compile(r'"([^"]*)"|\\(\w)|([^\s"\\]\S*)')

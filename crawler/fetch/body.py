@@ -5,8 +5,8 @@ The same for every transport. Sizes are counted on the bytes that come out of un
 
 from crawler.values import Fetched, Request
 
-from . import decoding, note, outcome
-from .limits import UNUSED, Limit, limit_of
+from . import crash_note, decoding, transfer_outcome
+from .size_limits import UNUSED, Limit, limit_of
 
 
 class Body:
@@ -32,11 +32,11 @@ class Body:
                 self._decoder = self._choose_decoder(chunk)
             if self._decoder is None:
                 return self._take(chunk)
-            note.begin(self._mark)
+            crash_note.begin(self._mark)
             try:
                 return all(self._take(piece) for piece in self._decoder.feed(chunk) if piece)
             finally:
-                note.end()
+                crash_note.end()
         except decoding.Broken:
             self.stopped = "decode_failed", "the body cannot be decompressed"
             return False
@@ -104,4 +104,4 @@ def judge(answer: Fetched, body: Body | None) -> tuple[str, str]:
         limit = limit_of(answer.status, answer.headers, answer.request, b"")
         if limit.size == 0 and answer.status != 204 and limit.reason:
             return limit.reason, limit.detail
-    return outcome.of_answer(answer)
+    return transfer_outcome.of_answer(answer)

@@ -14,10 +14,10 @@ import pycurl
 from clearinghouse import __version__, env
 from crawler.values import USER_AGENT, Fetched, Request
 
-from .digest import Lessons
-from .names import Names
-from .transfer import Transfer
-from .turns import AtOnce, Turns
+from .curl_transfer import Transfer
+from .name_lookup import Names
+from .sign_in.digest_auth import Lessons
+from .slots import AtOnce, Turns
 
 _IDLE_HANDLES = 256
 _NAMES_SECONDS = 0.02  # how late a name that was looked up again may be noticed

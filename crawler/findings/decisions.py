@@ -9,19 +9,19 @@ from typing import Any
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from clearinghouse.access.templatetags.pieces import plural
+from clearinghouse.database.records import acting_as
 from clearinghouse.library.models import Document
-from clearinghouse.records import acting_as
-from crawlpoints import bulk, services
-from crawlpoints.bulk import Changed
+from clearinghouse.web.templatetags.formats import plural
+from crawlpoints import bulk_changes, services
+from crawlpoints.bulk_changes import Changed
 from crawlpoints.queries import patterns_of, points_of
 
+from ..bulk_sql import chunks
 from ..errors import WrongMoment
+from ..launching.audited_change import record, together
 from ..models import ErrorGroup, ErrorMark, Finding
 from ..reasons import reason_of
-from ..sql import chunks
-from ..together import record, together
-from .values import Fix
+from .types import Fix
 
 
 @together()
@@ -72,7 +72,7 @@ def _carry_out(fix: Fix, document: Document) -> tuple[str, Changed]:
     point = points_of(document).filter(pk=fix.point_id).first()
     if point is None:
         raise WrongMoment("The crawl point was deleted meanwhile")
-    changed = bulk.set_values([point], fix.change)
+    changed = bulk_changes.set_values([point], fix.change)
     if set(fix.change) == {"active"}:
         return f"Deactivated the crawl point {point.url}", changed
     return f"{_WORDS.get(next(iter(fix.change)), 'Changed')} ({_values(fix.change)}): {point.url}", changed

@@ -12,9 +12,11 @@ from typing import Any
 from django.db import IntegrityError, connections, transaction
 from django.utils import timezone
 
-from clearinghouse.databases import WEBCRAWL
-from clearinghouse.digests import digest_of
+from clearinghouse.database.aliases import WEBCRAWL
+from clearinghouse.database.digests import digest_of
 
+from ..bulk_sql import chunks
+from ..ledger.duplicates import unread_pdfs
 from ..models import (
     BY_PEOPLE,
     OPEN_STATES,
@@ -27,13 +29,11 @@ from ..models import (
     HostFigure,
     State,
 )
-from ..queries import findings as read
-from ..queries.alike import unread_pdfs
-from ..sql import chunks
 from ..values import CRAWLED, FAILED, OWN_MAXIMUM, SKIPPED, UNCHANGED, Snapshot
-from .figures import MOST_FOLDERS, Figures, alike, repeated
-from .rules import advice, links_inside, look
-from .values import Facts, Found, Start
+from . import queries as read
+from .diagnosis_rules import advice, links_inside, look
+from .ledger_figures import MOST_FOLDERS, Figures, alike, repeated
+from .types import Facts, Found, Start
 
 AT_ONCE = 200  # excursions of one call
 # Rules that judge a document as a whole: silent when only a part of it was crawled.

@@ -3,9 +3,8 @@
 from .faults import Fault
 from .figures import ErrorGroup, ErrorMark, ExcludeHit, FolderFigure, HostFigure
 from .findings import Advice, Diagnosis, Finding
-from .hosts import Host, HostService
+from .inbox import Delivery, Mark, Notice, Webhook, WebhookCall, Wish
 from .ledger import LedgerEntry
-from .notices import Delivery, Mark, Notice, Webhook, WebhookCall, Wish
 from .pages import PageBody, PageHead, PageVersion
 from .previews import Preview
 from .propagations import Forecast, Propagation, PropagationStep
@@ -13,6 +12,7 @@ from .queues import ActiveQueue, CrawledPage, Instance, Message, MessageState
 from .requests import CrawlRequest, TaskClaim
 from .runs import BY_PEOPLE, ENDED_WORDS, OPEN_STATES, STATE_ORDER, Event, Excursion, Run, State
 from .schedules import Every, Hold, QuietWeek, Schedule
+from .sites import Host, HostService
 
 __all__ = [
     "BY_PEOPLE",

@@ -35,7 +35,7 @@ class PageVersion(models.Model):
     headings = models.TextField(default="")
     text = models.TextField(default="")
     language = models.CharField(max_length=20, default="")
-    links = models.BinaryField(default=b"")  # packed: see crawler/extract/links.py
+    links = models.BinaryField(default=b"")  # packed: see crawler/extract/packed_links.py
     canonical = models.TextField(default="")
     content_type = models.CharField(max_length=255, default="")
     charset = models.CharField(max_length=40, default="")

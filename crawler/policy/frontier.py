@@ -11,12 +11,12 @@ from itertools import repeat
 from typing import NamedTuple
 
 from clearinghouse.addresses import Refusal
-from clearinghouse.digests import digest_of
+from clearinghouse.database.digests import digest_of
 from crawler.values import FAILED, REDIRECTED, SKIPPED, Snapshot
 
-from . import reach
+from . import path
 from .judge import CHECK_ORDER, Rules
-from .limit import Limit
+from .page_limit import Limit
 
 MAX_HOPS = 10
 SHORT = 15  # bytes of a digest that are kept in memory: one more, and Python takes 64 bytes for it in place of 48
@@ -127,33 +127,33 @@ class Frontier:
         self.known[short] = self._shared.setdefault(state, state)
 
     def restore_message(self, key: bytes, reach_text: str, done: bool, rank: int = COUNTS) -> None:
-        state = reach.from_text(reach_text, self.ids, reach.DONE if done else reach.QUEUED)
-        self.remember(key[:SHORT], reach.with_kind(state, state & 3, rank if done else COUNTS))
+        state = path.from_text(reach_text, self.ids, path.DONE if done else path.QUEUED)
+        self.remember(key[:SHORT], path.with_kind(state, state & 3, rank if done else COUNTS))
         if done and self.limited and rank != CUT:
             for way in self.ways(key[:SHORT]):
                 if not way.granted:
                     self.deferred[way.point][key[:SHORT]] = key
 
     def restore_skip(self, short: bytes, reason: str) -> None:
-        self.remember(short, reach.with_kind(0, reach.SKIPPED, _RANKS.get(reason, len(_RANKS))))
+        self.remember(short, path.with_kind(0, path.SKIPPED, _RANKS.get(reason, len(_RANKS))))
 
     def restore_redirect(self, short: bytes, key: bytes, destination: str) -> None:
         self.redirects[short] = (self.judge(destination).short, key)
 
-    def ways(self, short: bytes) -> Sequence[reach.Way]:
-        return reach.ways(self.known[short], len(self.points))
+    def ways(self, short: bytes) -> Sequence[path.Way]:
+        return path.ways(self.known[short], len(self.points))
 
     def reach_text(self, short: bytes) -> str:
-        return reach.to_text(self.known[short], self.ids)
+        return path.to_text(self.known[short], self.ids)
 
     def nearest(self, short: bytes) -> int:
-        return reach.nearest(self.known[short], len(self.points))
+        return path.nearest(self.known[short], len(self.points))
 
     def deactivate(self, point_id: int) -> None:
         """Nothing more is fetched for this crawl point; what it still finds is judged when it is taken."""
         self.off.add(self.ids.index(point_id))
 
-    def live(self, short: bytes) -> Sequence[reach.Way]:
+    def live(self, short: bytes) -> Sequence[path.Way]:
         """The ways of crawl points that are still active."""
         return [way for way in self.ways(short) if way.point not in self.off]
 
@@ -163,7 +163,7 @@ class Frontier:
         self._links.clear()
         self._settled.clear()
 
-    def nearest_way(self, short: bytes) -> reach.Way:
+    def nearest_way(self, short: bytes) -> path.Way:
         """The way that stands in the ledger."""
         return min(self.ways(short), key=lambda way: (way.depth, way.hop, way.point))
 
@@ -184,7 +184,7 @@ class Frontier:
             self._arrive(self.judge(url), position, 0, 0, None, None)
 
     def links(
-        self, parent: bytes, arrivals: Sequence[reach.Way], urls: Iterable[str], marks: str = "", nofollow: bool = False
+        self, parent: bytes, arrivals: Sequence[path.Way], urls: Iterable[str], marks: str = "", nofollow: bool = False
     ) -> None:
         """A page was read: its links are one deeper, for every crawl point that may expand it.
 
@@ -202,7 +202,7 @@ class Frontier:
         else:
             self._links_of_one_point(parent, arrivals, urls)
 
-    def _links_of_one_point(self, parent: bytes, arrivals: Sequence[reach.Way], urls: Iterable[str]) -> None:
+    def _links_of_one_point(self, parent: bytes, arrivals: Sequence[path.Way], urls: Iterable[str]) -> None:
         # Profiled: most links of most pages are known by a way as short; one look into one dictionary settles them.
         settled, deeper = self._settled, arrivals[0].depth + 1
         for url in urls:
@@ -212,7 +212,7 @@ class Frontier:
                     settled.clear()
                 settled[url] = deeper
 
-    def _link(self, parent: bytes, arrivals: Sequence[reach.Way], url: str, refusal: Refusal | None) -> None:
+    def _link(self, parent: bytes, arrivals: Sequence[path.Way], url: str, refusal: Refusal | None) -> None:
         judged = self.judge(url)
         for way in arrivals:
             self._arrive(judged, way.point, way.depth + 1, 0, parent, refusal)
@@ -231,7 +231,7 @@ class Frontier:
     def _skip(self, judged: Judged, point: int, depth: int, parent: bytes | None, refusal: Refusal) -> None:
         state = self.known.get(judged.short)
         rank = _RANKS[refusal.reason]
-        if state is not None and (reach.kind(state) != reach.SKIPPED or reach.rank(state) >= rank):
+        if state is not None and (path.kind(state) != path.SKIPPED or path.rank(state) >= rank):
             return
         skip = Skip(judged.key, judged.href, refusal, self.ids[point], depth, parent)
         waiting = self.changes.skips.get(judged.short)
@@ -242,29 +242,29 @@ class Frontier:
         else:
             first = self.changes.upgraded.get(judged.short)
             self.changes.upgraded[judged.short] = (skip, first[1] if first else _reason(state))
-        self.remember(judged.short, reach.with_kind(0, reach.SKIPPED, rank))
+        self.remember(judged.short, path.with_kind(0, path.SKIPPED, rank))
 
     def _admit(self, judged: Judged, point: int, depth: int, hop: int, parent: bytes | None) -> None:
         short = judged.short
         state = self.known.get(short)
-        if state is None or reach.kind(state) == reach.SKIPPED:
+        if state is None or path.kind(state) == path.SKIPPED:
             if state is not None and self.changes.skips.pop(short, None) is None:
                 stored = self.changes.upgraded.pop(short, None)
                 self.changes.unskipped.append((judged.key, stored[1] if stored else _reason(state)))
             found = self.changes.found[short] = Found(judged.key, judged.href, judged.owner_id, parent, depth)
             self.fresh.append(found)
-            self.remember(short, reach.with_field(reach.QUEUED, point, reach.pack(depth, hop)))
+            self.remember(short, path.with_field(path.QUEUED, point, path.pack(depth, hop)))
             return
-        old = reach.field_of(state, point)
-        if old and reach.depth_of(old) <= depth and reach.hop_of(old) <= hop:
+        old = path.field_of(state, point)
+        if old and path.depth_of(old) <= depth and path.hop_of(old) <= hop:
             return
         if old:
-            depth, hop = min(depth, reach.depth_of(old)), min(hop, reach.hop_of(old))
-        self.remember(short, reach.with_field(state, point, reach.pack(depth, hop, bool(old & reach.GRANTED))))
-        self.changes.moved.setdefault(short, (judged.key, reach.nearest(state, len(self.points))))
-        if reach.kind(state) != reach.DONE:
+            depth, hop = min(depth, path.depth_of(old)), min(hop, path.hop_of(old))
+        self.remember(short, path.with_field(state, point, path.pack(depth, hop, bool(old & path.GRANTED))))
+        self.changes.moved.setdefault(short, (judged.key, path.nearest(state, len(self.points))))
+        if path.kind(state) != path.DONE:
             self.nearer.append(short)
-        elif reach.rank(state) != CUT:
+        elif path.rank(state) != CUT:
             self.changes.again[short] = judged.key
         elif not self.limits[point].full:
             self._reopen(judged, parent)
@@ -274,7 +274,7 @@ class Frontier:
         short = judged.short
         for way in self.ways(short):
             self._set(short, way._replace(granted=False))
-        self.remember(short, reach.with_kind(self.known[short], reach.QUEUED))
+        self.remember(short, path.with_kind(self.known[short], path.QUEUED))
         self.changes.reopened[short] = judged.key
         self.fresh.append(Found(judged.key, judged.href, judged.owner_id, parent, self.nearest(short)))
 
@@ -303,11 +303,11 @@ class Frontier:
                 self.limits[way.point].reserved -= 1
                 self._set(short, way._replace(granted=False))
 
-    def _set(self, short: bytes, way: reach.Way) -> None:
-        field_value = reach.pack(way.depth, way.hop, way.granted)
-        self.remember(short, reach.with_field(self.known[short], way.point, field_value))
+    def _set(self, short: bytes, way: path.Way) -> None:
+        field_value = path.pack(way.depth, way.hop, way.granted)
+        self.remember(short, path.with_field(self.known[short], way.point, field_value))
 
-    def finish(self, key: bytes, counts: bool, cut: bool = False) -> Sequence[reach.Way]:
+    def finish(self, key: bytes, counts: bool, cut: bool = False) -> Sequence[path.Way]:
         """The final answer came. Returns the ways for which the page may be expanded."""
         short = key[:SHORT]
         for way in self.ways(short) if self.limited else ():
@@ -318,15 +318,15 @@ class Frontier:
                     self.changes.again |= self.deferred[way.point]
                     self.deferred[way.point] = {}
         rank = CUT if cut else COUNTS if counts else COUNTS_NOT
-        self.remember(short, reach.with_kind(self.known[short], reach.DONE, rank))
+        self.remember(short, path.with_kind(self.known[short], path.DONE, rank))
         return [] if cut else self.expandable(key)
 
-    def expandable(self, key: bytes) -> Sequence[reach.Way]:
+    def expandable(self, key: bytes) -> Sequence[path.Way]:
         """The ways of a done URL that may be expanded; one that came later takes its place under a maximum first."""
         short = key[:SHORT]
         if not self.limited:
             return self.ways(short)
-        counts = reach.rank(self.known[short]) == COUNTS
+        counts = path.rank(self.known[short]) == COUNTS
         for way in self.ways(short):
             limit = self.limits[way.point]
             if way.granted:
@@ -340,7 +340,7 @@ class Frontier:
 
     # -- redirects ----------------------------------------------------------------------------------------------
 
-    def redirect(self, short: bytes, key: bytes, destination: str, ways: Sequence[reach.Way]) -> tuple[str, Refusal]:
+    def redirect(self, short: bytes, key: bytes, destination: str, ways: Sequence[path.Way]) -> tuple[str, Refusal]:
         """A done URL answered 3xx: (outcome, reason). The destination is reached at the same depth, one hop on."""
         judged = self.judge(destination)
         if judged.short == short:
@@ -376,7 +376,7 @@ class Frontier:
 
 
 def _reason(state: int) -> str:
-    rank = reach.rank(state)
+    rank = path.rank(state)
     return CHECK_ORDER[rank] if rank < len(CHECK_ORDER) else ""
 
 

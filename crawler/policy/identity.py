@@ -1,10 +1,10 @@
 """Identity: which addresses are one page, by the options of the crawl point that owns them. Pure."""
 
 from clearinghouse.addresses import Address, Refusal
-from clearinghouse.addresses.parse import parse
+from clearinghouse.addresses.parsing import parse
 from crawler.values import Fetched, PointSettings
 
-from .sessions import HINT, without_folder, without_sessions
+from .session_ids import HINT, without_folder, without_sessions
 
 
 def identify(address: Address, owner: PointSettings) -> Address:

@@ -9,14 +9,15 @@ from typing import NamedTuple
 
 from clearinghouse.addresses import Address, Refusal
 from clearinghouse.addresses.networks import port_allowed
-from clearinghouse.addresses.parse import parse
+from clearinghouse.addresses.parsing import parse
 from clearinghouse.addresses.patterns import Exclude, compile_exclude
 from clearinghouse.addresses.roots import canonical_root
-from clearinghouse.plurals import plural
+from clearinghouse.web.plurals import plural
 from crawler.policy.identity import identify, without_session_folder
-from crawler.policy.sessions import without_folder
 from crawler.policy.traps import suspicion
 from crawler.values import PointSettings, Snapshot
+
+from .session_ids import without_folder
 
 # The reasons in check order: of several verdicts about one URL, the furthest down this list stands in the ledger.
 CHECK_ORDER = (

@@ -5,10 +5,10 @@ from dataclasses import replace
 from typing import Any
 
 from clearinghouse.library.models import Document
-from crawlpoints.checks import SWITCHES, TEXTS, check_unsaved, suggested_root
 from crawlpoints.models import CrawlPoint, ExcludeUrl
+from crawlpoints.point_checks import SWITCHES, TEXTS, check_unsaved, suggested_root
 
-from ..intake import settings_of, snapshot_of
+from ..launching.launch import settings_of, snapshot_of
 from ..values import PointSettings, Snapshot
 
 

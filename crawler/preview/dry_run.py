@@ -11,22 +11,22 @@ from urllib.parse import urlsplit
 
 from django.utils import timezone
 
-from clearinghouse.addresses.parse import resolve
+from clearinghouse.addresses.parsing import resolve
 from clearinghouse.library.models import Document
-from clearinghouse.plurals import plural
 from clearinghouse.published.types import PAGE_TYPES
+from clearinghouse.web.plurals import plural
 
-from ..answers import PAGE, REDIRECT, judge
+from ..engine.response_kind import PAGE, REDIRECT, judge
 from ..errors import TimeUsedUp
-from ..intake import snapshot_of
+from ..launching.launch import snapshot_of
 from ..models import Preview
 from ..policy.frontier import SHORT, Found, Frontier
 from ..reasons import reason_of
-from ..rules_in_time import Deadline
 from ..values import CRAWLED, FREE, Fetched, Snapshot
-from . import rows
-from .line import Line
-from .visit import Visit, Visitor, looks_like_sign_in
+from . import preview_rows
+from .fetch_once import Visit, Visitor, looks_like_sign_in
+from .throttled_client import Line
+from .timed_rules import Deadline
 
 PAGES, SECONDS = 25, 60.0
 ONE_PAGE = 15.0
@@ -68,7 +68,7 @@ class DryRun:
                 return "time"
             self._one(heapq.heappop(self.heap)[2])
             self._absorb()
-            if not rows.report(self.row, self.result("")):
+            if not preview_rows.report(self.row, self.result("")):
                 return "stopped"
         return "all"
 
@@ -176,7 +176,7 @@ class DryRun:
 
 def carry_out(preview_id: int) -> None:
     """The job. A second ring, or one for a stopped preview, does nothing."""
-    row = rows.begin(preview_id)
+    row = preview_rows.begin(preview_id)
     document = Document.objects.filter(pk=row.doc_id).first() if row else None
     if row is None or document is None:
         return
@@ -186,7 +186,7 @@ def carry_out(preview_id: int) -> None:
     finally:
         dry.line.close()
     seconds = (timezone.now() - row.started_at).total_seconds() if row.started_at else 0.0
-    rows.report(row, dry.result(ended) | {"seconds": round(seconds, 1)}, finished=True)
+    preview_rows.report(row, dry.result(ended) | {"seconds": round(seconds, 1)}, finished=True)
 
 
 def folder_of(url: str) -> str:

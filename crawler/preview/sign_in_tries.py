@@ -4,14 +4,14 @@ from datetime import timedelta
 
 from django.views.decorators.debug import sensitive_variables
 
-from clearinghouse.access import recent_events
+from clearinghouse.accounts.sign_in import recent_events
 from clearinghouse.library.models import Document
 from crawlpoints.models import CrawlPoint
 
 from ..errors import TooManyAtOnce
 from ..values import PointSettings
 from .drafts import saved_points
-from .sign_in import SignInTest, try_sign_in
+from .sign_in_test import SignInTest, try_sign_in
 
 UNSAVED = "Enter the password, or save first: the saved one is sent only by the settings it was saved with"
 TOO_MANY = "Too many tries. The site could lock the account: wait five minutes"

@@ -10,15 +10,15 @@ from dataclasses import dataclass
 
 from django.db import transaction
 
-from clearinghouse.access import options
-from clearinghouse.databases import WEBCRAWL
-from clearinghouse.digests import digest_of
+from clearinghouse.accounts import options
+from clearinghouse.database.aliases import WEBCRAWL
+from clearinghouse.database.digests import digest_of
 
-from .. import clock
-from ..host_rows import waiting
+from ..liveness import database_clock
 from ..models import Host
-from ..pace import Want, believed
-from ..speeds import SPEEDS
+from ..sites.rate_slots import Want, believed
+from ..sites.site_store import waiting
+from ..sites.speeds import SPEEDS
 
 LEAST = 0.3  # seconds between two requests to a site, also where crawls make no pause: a look is in no such hurry
 
@@ -42,14 +42,14 @@ def reserve(origin: str, pause: float, seconds: float) -> Turn:
     with transaction.atomic(using=WEBCRAWL):
         Host.objects.get_or_create(key=key, defaults={"origin": origin[:300]})
         host = Host.objects.select_for_update().defer("robots_text").get(key=key)
-        now = clock.seconds()
+        now = database_clock.seconds()
         asked_for = now + waiting(host, now) if not host.failing_since else 0.0  # a silent site may be looked at
         want = Want(key, origin, pause, 1, 0, longest=max(longest for longest, _ in SPEEDS.values()))
         at = max(now, believed(want, host, now), asked_for)
         if at > now + seconds:
             return Turn(refusal=_words(at - now, asked_for >= at))
         Host.objects.filter(key=key).update(next_at=at + pause)
-    return Turn(clock.monotonic(at))
+    return Turn(database_clock.monotonic(at))
 
 
 def _words(seconds: float, by_site: bool) -> str:

@@ -14,17 +14,17 @@ from typing import Any
 
 from django.db import DatabaseError, transaction
 
-from clearinghouse.databases import TARGETS, WEBCRAWL
-from clearinghouse.digests import digest_of
+from clearinghouse.database.aliases import TARGETS, WEBCRAWL
+from clearinghouse.database.digests import digest_of
 from clearinghouse.published.models import LiveGeneration
 from crawler.models import Excursion, Forecast
-from crawler.sql import chunks
 
-from . import load
-from .collect import Collector
-from .differences import concerned, difference
+from ..bulk_sql import chunks
+from .loading import load
+from .loading.collect import Collector
+from .loading.differences import concerned, difference
+from .pinned_scope import DocumentScope, Scope, pin
 from .plan import Outcome
-from .scope import DocumentScope, Scope, pin
 
 Outcomes = dict[int, Outcome]  # by document
 _NUMBERS = ("doc_id", "live", "after", "added", "changed", "removed", "relinked")

@@ -12,15 +12,15 @@ from collections.abc import Collection, Iterable
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from clearinghouse.records import acting_as
-from crawler.control import note
+from clearinghouse.database.records import acting_as
 from crawler.errors import WrongMoment
 from crawler.models import Excursion
-from crawler.sql import chunks
-from crawler.together import record, together
-from crawlpoints.checks import Invalid
+from crawlpoints.point_checks import Invalid
 
-from .scope import COUNT_WHEN_ASKED
+from ..bulk_sql import chunks
+from ..launching.audited_change import record, together
+from ..launching.control import note
+from .pinned_scope import COUNT_WHEN_ASKED
 
 REASON = 500  # characters
 LISTED = 20

@@ -14,19 +14,22 @@ from django.db import DatabaseError, InterfaceError, OperationalError, connectio
 from django.db.models import Model
 from django.utils import timezone
 
-from clearinghouse.databases import TARGETS, WEBCRAWL, let_go
-from clearinghouse.records import acting_as
+from clearinghouse.database.aliases import TARGETS, WEBCRAWL, let_go
+from clearinghouse.database.records import acting_as
 from crawler.errors import CrawlerError, Fenced, WrongMoment
 from crawler.findings import decisions
 from crawler.models import Propagation, PropagationStep
-from crawler.together import record, together
 
-from . import claim, forecast, load, plan, scope, switch, work
-from .claim import Beat
-from .collect import Collector
-from .failures import NotFollowed
-from .scope import Scope
+from ..launching.audited_change import record, together
+from . import forecast, plan, propagation_claim, step_work
+from . import pinned_scope as scope
+from .loading import load
+from .loading.collect import Collector
+from .pinned_scope import Scope
+from .propagation_claim import Beat
 from .states import AT_WORK, DONE, FAILED, OPEN_STATES, PAUSED, SKIPPED, WAITING, WORKING, unfinished
+from .step_failures import NotFollowed
+from .switching import switch
 
 _FIRST_RETRY, _LONGEST_RETRY = timedelta(minutes=1), timedelta(hours=1)
 
@@ -79,7 +82,7 @@ def ask(
     """
     chosen = _ordered(targets)
     floor = max((_newest(target) for target in TARGETS), default=0)
-    with claim.lock():
+    with propagation_claim.lock():
         other = unfinished()
         if other is not None:
             raise WrongMoment(f"Propagation {other.pk} is {other.state}; a second one has to wait until it is done.")
@@ -139,7 +142,7 @@ def _ordered(targets: Iterable[str] | None) -> list[str]:
 
 def carry_out(propagation_id: int, *, collector: Collector | None = None) -> Propagation:
     """Works through the steps that are not done yet. An expected failure is a state of the row, not an exception."""
-    with claim.claimed(propagation_id) as beat:
+    with propagation_claim.claimed(propagation_id) as beat:
         row = Propagation.objects.get(pk=propagation_id)
         if beat is None or row.state not in AT_WORK:
             return row  # somebody else works on it, or nobody needs to: a ring delivered twice does no harm
@@ -149,7 +152,7 @@ def carry_out(propagation_id: int, *, collector: Collector | None = None) -> Pro
         try:
             collector = collector or Collector()
             collector.beat = beat
-            _carry_out(work.Work(row, beat, collector))
+            _carry_out(step_work.Work(row, beat, collector))
         finally:
             _leave(row, sys.exc_info()[1])
     row.refresh_from_db()
@@ -168,7 +171,7 @@ def _leave(row: Propagation, fault: BaseException | None) -> None:
         switch.follow()
 
 
-def _carry_out(job: work.Work) -> None:
+def _carry_out(job: step_work.Work) -> None:
     away = False
     for step in job.propagation.steps.order_by("number"):
         if step.state not in (DONE, SKIPPED):
@@ -187,7 +190,7 @@ def _paused(row: Propagation) -> bool:
     return bool(Propagation.objects.filter(pk=row.pk, pause=True).update(state=PAUSED, pause=False))
 
 
-def _run(job: work.Work, step: PropagationStep, away: bool) -> bool:
+def _run(job: step_work.Work, step: PropagationStep, away: bool) -> bool:
     """One step with its row; False when the propagation cannot go on for now. `away`: it needs the public on backup."""
     step.state, step.started_at, step.finished_at, step.error = WORKING, timezone.now(), None, ""
     step.save()
@@ -196,7 +199,7 @@ def _run(job: work.Work, step: PropagationStep, away: bool) -> bool:
         _scope(job, step)
         if away:
             switch.public_to_backup(job.propagation.pk, job.beat)  # a kill may have brought the public home meanwhile
-        work.CARRIED_OUT[step.name](job, step)
+        step_work.CARRIED_OUT[step.name](job, step)
     except Fenced:
         raise
     except NotFollowed as problem:
@@ -225,7 +228,7 @@ def _failed(step: PropagationStep, sentence: str, *, down: bool = False) -> bool
     return False
 
 
-def _scope(job: work.Work, step: PropagationStep) -> None:
+def _scope(job: step_work.Work, step: PropagationStep) -> None:
     """The plan pins what is decided; all other steps keep to it."""
     row = job.propagation
     if step.name == plan.PLAN:
@@ -283,7 +286,7 @@ def _record(action: str, thing: Model, sentence: str, by: str, **change: Any) ->
 
 
 def _again(row: Propagation) -> bool:
-    with claim.lock():
+    with propagation_claim.lock():
         newest = Propagation.objects.order_by("-id").first()
         if unfinished() is not None or newest is None or newest.pk != row.pk or row.state != FAILED:
             return False
@@ -300,7 +303,7 @@ def due() -> list[int]:
     """For the tick: propagations nobody works on: asked for, killed, or failed because a server was down."""
     row = unfinished()
     if row is not None:
-        return [] if row.state == PAUSED or claim.held_by_another() else [row.pk]
+        return [] if row.state == PAUSED or propagation_claim.held_by_another() else [row.pk]
     newest = Propagation.objects.order_by("-id").first()
     if newest is None or newest.state != FAILED:
         return []

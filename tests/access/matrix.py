@@ -53,9 +53,10 @@ SHUT = "XXXXXXXXXX"  # no such method at an open address
 
 # Methods other than GET and POST are in REST below; everywhere else they must not exist or change nothing.
 ROWS: dict[str, tuple[Any, ...]] = {
-    # ---- clearinghouse.access ----
+    # ---- clearinghouse.accounts ----
     "sign-in": (OPEN, OPEN),
-    # ---- machines: clearinghouse.health, crawler.screens.metrics (who asks from elsewhere: tests/health) ----
+    # ---- machines: clearinghouse.operations.health, crawler.upkeep.metrics_views (who asks from elsewhere:
+    # tests/health) ----
     "healthz": (OPEN, SHUT),
     "readyz": (OPEN, SHUT),
     "metrics": (OPEN, SHUT),
@@ -203,7 +204,7 @@ ROWS: dict[str, tuple[Any, ...]] = {
     "workers": (ADMIN, NO),
     "status": (ADMIN, NO),
     "error-log": (ADMIN, NO),
-    # ---- crawler.screens.api ----
+    # ---- crawler.api ----
     "api-docs": (SELF, NO),
     "api-openapi": (SELF, NO),
     "api-me": (SELF, NO),

@@ -10,17 +10,18 @@ from django.db import connections, transaction
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 from django.utils import timezone
 
-from clearinghouse.access.models import Role
+from clearinghouse.accounts.models import Role
 from clearinghouse.audit.models import Entry
-from clearinghouse.digests import digest_of
+from clearinghouse.database.digests import digest_of
 from clearinghouse.library.models import Document, Project
 from clearinghouse.search.curation import services as curation
 from clearinghouse.search.curation.services import Given
-from crawler.intake import snapshot_of
+from crawler.launching.launch import snapshot_of
 from crawler.models import CrawlRequest, ErrorGroup, Finding, LedgerEntry, Propagation, Run, Schedule
-from crawler.preview import rows as previews
-from crawlpoints import import_steps, notes
+from crawler.preview import preview_rows as previews
+from crawlpoints.documents import document_notes
 from crawlpoints import services as crawlpoints
+from crawlpoints.imports import import_steps
 from tests.crawler.screens.rows import make_run
 from tests.people import make_person
 from tests.search.library import publish
@@ -74,7 +75,7 @@ def arguments(people: dict[str, Any], document: Document) -> dict[str, Any]:
     now = timezone.now()
     asked = CrawlRequest.objects.create(doc_id=document.pk, title="t", asked_by="editor", asked_at=now)
     schedule = Schedule.objects.create(created_by="administrator", created_at=now)
-    note = notes.add_note(document, "A note")
+    note = document_notes.add_note(document, "A note")
     preview = previews.ask(snapshot_of(document), "editor", {})
     propagation = Propagation.objects.create(requested_by="administrator", state="done", created_at=timezone.now())
     return {

@@ -6,11 +6,11 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from clearinghouse.access import options
+from clearinghouse.accounts import options
 from clearinghouse.library import services as library
 from clearinghouse.library.models import Document
+from crawler.inbox.notices import usual
 from crawler.models import Run
-from crawler.notices import usual
 
 pytestmark = pytest.mark.django_db(databases=["default", "webcrawl", "primary", "backup"])
 

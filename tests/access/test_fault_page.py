@@ -7,8 +7,8 @@ import pytest
 from django.test import Client, RequestFactory
 from lxml import html
 
-from clearinghouse.access.views import fault
-from crawlpoints.screens import documents
+from clearinghouse.accounts.views import fault
+from crawlpoints.documents import navigator_views
 
 pytestmark = pytest.mark.django_db(databases="__all__")
 
@@ -20,7 +20,7 @@ def broken(signed_in: Callable[[Any], Client], editor: Any, monkeypatch: pytest.
 
     browser = signed_in(editor)
     browser.raise_request_exception = False
-    monkeypatch.setattr(documents, "render", fail)
+    monkeypatch.setattr(navigator_views, "render", fail)
     return browser
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from clearinghouse.access.middleware import CONTENT_SECURITY, WithoutNul
+from clearinghouse.web.middleware import CONTENT_SECURITY, WithoutNul
 
 pytestmark = pytest.mark.django_db(databases="__all__")
 PATHS = ["/me/", "/me/password/", "/settings/people/", "/settings/people/new/", "/nothing/here/"]

@@ -7,7 +7,7 @@ import pytest
 from django.contrib.auth import get_user_model
 from django.test import Client
 
-from clearinghouse.access.models import Person
+from clearinghouse.accounts.models import Person
 from clearinghouse.audit.models import Entry
 from clearinghouse.library.models import Project
 from tests.people import PASSWORD
@@ -155,8 +155,8 @@ def test_extra_fields_in_a_form_do_nothing(browser: Client, editor: Any) -> None
 def test_the_list_costs_the_same_queries_for_twice_the_people(
     browser: Client, project: Project, django_assert_max_num_queries: Any
 ) -> None:
-    from clearinghouse.access import services
-    from clearinghouse.access.models import Role
+    from clearinghouse.accounts import services
+    from clearinghouse.accounts.models import Role
 
     for number in range(30):
         services.add_person(f"person{number}", Role.INDEXER, [project])

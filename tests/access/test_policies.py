@@ -7,8 +7,8 @@ from django.contrib.auth import get_user_model
 from django.contrib.auth.models import AnonymousUser
 from django.http import Http404
 
-from clearinghouse.access import options
-from clearinghouse.access.policies import (
+from clearinghouse.accounts import options
+from clearinghouse.accounts.policies import (
     Action,
     Refused,
     doc_ids_for,

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from django.test import RequestFactory
 
-from clearinghouse.access.views import fault
+from clearinghouse.accounts.views import fault
 
 ROOT = Path(__file__).resolve().parents[2]
 GOOD = {

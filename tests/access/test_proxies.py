@@ -6,8 +6,8 @@ import pytest
 from django.core.exceptions import ImproperlyConfigured
 from django.http import HttpRequest, HttpResponse
 
-from clearinghouse.access import proxies
-from clearinghouse.access.doors import address_of
+from clearinghouse.accounts.sign_in.visitor_address import address_of
+from clearinghouse.web import proxies
 
 FORGED = "203.0.113.9"
 

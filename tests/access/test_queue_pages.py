@@ -15,9 +15,9 @@ from django.test import Client
 from redis import Redis
 from redis.exceptions import RedisError
 
-from clearinghouse import queues
-from clearinghouse.access.models import Role
+from clearinghouse.accounts.models import Role
 from clearinghouse.local import ports, redis_server
+from clearinghouse.operations import queues
 from tests.people import make_person
 
 pytestmark = pytest.mark.django_db(databases="__all__")

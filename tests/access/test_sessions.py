@@ -12,8 +12,8 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from clearinghouse.access.models import BrowserSession, Person, Role
-from clearinghouse.access.sessions import PeopleBackend
+from clearinghouse.accounts.models import BrowserSession, Person, Role
+from clearinghouse.accounts.sign_in.sessions import BACKEND, BACKEND_BEFORE, PeopleBackend, SessionStore
 from clearinghouse.library import services
 from clearinghouse.library.models import Document
 from tests.people import PASSWORD
@@ -46,6 +46,14 @@ def test_a_session_that_was_ended_elsewhere_opens_nothing_any_more(signed_in: Si
     assert browser.get("/documents/").status_code == 200
     BrowserSession.objects.all().delete()
     assert browser.get("/documents/")["Location"].startswith("/sign-in/")
+
+
+def test_an_update_signs_nobody_out(signed_in: SignedIn, editor: Any) -> None:
+    browser = signed_in(editor)
+    stored = SessionStore(browser.cookies["sessionid"].value)
+    stored[BACKEND] = BACKEND_BEFORE
+    stored.save()
+    assert browser.get("/documents/").status_code == 200
 
 
 def test_a_session_that_is_over_opens_nothing(signed_in: SignedIn, editor: Any) -> None:
@@ -105,6 +113,6 @@ def test_a_session_that_names_the_backend_of_django_goes_on(client: Client, edit
 
 
 def test_a_wrong_password_is_computed_once(client: Client, editor: Any, settings: Any) -> None:
-    settings.AUTHENTICATION_BACKENDS = ["clearinghouse.access.sessions.PeopleBackend", f"{__name__}.Listener"]
+    settings.AUTHENTICATION_BACKENDS = ["clearinghouse.accounts.sign_in.sessions.PeopleBackend", f"{__name__}.Listener"]
     answer = client.post("/sign-in/", {"username": "editor", "password": "wrong"})
     assert answer.status_code == 422 and Listener.asked == 0

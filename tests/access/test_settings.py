@@ -7,8 +7,8 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from clearinghouse.access import options
-from clearinghouse.access.policies import Action, may
+from clearinghouse.accounts import options
+from clearinghouse.accounts.policies import Action, may
 from clearinghouse.audit.models import Entry
 from clearinghouse.library.models import Document, Project
 from crawler.models import Excursion, Mark, Run

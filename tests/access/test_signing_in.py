@@ -10,8 +10,8 @@ from django.contrib.auth import get_user_model
 from django.test import Client
 from django.utils import timezone
 
-from clearinghouse.access.households import household
-from clearinghouse.access.models import RecentEvent
+from clearinghouse.accounts.models import RecentEvent
+from clearinghouse.accounts.sign_in.visitor_key import household
 from tests.people import PASSWORD
 
 pytestmark = pytest.mark.django_db(databases="__all__")

@@ -97,7 +97,7 @@ print(found.total, found.hits[0].url)
 
 def test_our_ids_start_above_theirs(adopted: Adopted) -> None:
     code = """
-from clearinghouse.databases import *
+from clearinghouse.database.aliases import *
 from django.utils import timezone
 from clearinghouse.published.models import PublishedMeta, PublishedVersion
 from crawler.models import PageHead, PageVersion, Propagation
@@ -122,7 +122,7 @@ def test_a_plain_password_is_sealed_and_still_known(adopted: Adopted) -> None:
     assert stored.startswith("sealed:")
     code = """
 from crawlpoints.models import CrawlPoint
-from clearinghouse.secrets.vault import binding_of, unseal
+from clearinghouse.vault.sealing import binding_of, unseal
 point = CrawlPoint.objects.get(pk=7)
 print(unseal(point.password, binding_of(point.url, point.root, point.auth_type, point.sign_in_url)))
 """
@@ -285,7 +285,7 @@ def test_people_who_may_read_the_results_may_read_them_afterwards(install: Insta
 def test_views_of_theirs_survive_a_migration_that_was_killed_while_they_were_down(install: Install) -> None:
     install.old_library("default")
     install.prepare()
-    install.python("from clearinghouse.adoption import views; views.drop_views('default')")
+    install.python("from clearinghouse.database.adoption import views; views.drop_views('default')")
     assert "their_report" not in str(_view_names(install))
     install.prepare()
     assert install.rows("default", "SELECT * FROM their_report") == [(11, 3)]

@@ -4,8 +4,8 @@ import sqlite3
 
 import pytest
 
-from clearinghouse.adoption.dialects.create_table import Unreadable, renamed, with_type
-from clearinghouse.adoption.dialects.sqlite import as_number
+from clearinghouse.database.adoption.dialects.create_table import Unreadable, renamed, with_type
+from clearinghouse.database.adoption.dialects.sqlite import as_number
 
 
 @pytest.mark.parametrize(

@@ -192,7 +192,7 @@ def test_a_load_that_is_stopped_leaves_the_old_tables_and_their_view_as_they_are
     install.old_library("default", pages=700)
     seen = snapshot(install)
     stopped = install.python(
-        "from clearinghouse.adoption import prepare, results\n"
+        "from clearinghouse.database.adoption import prepare, results\n"
         "load, count = results._load, iter(range(6))\n"
         "def failing(*words):\n"
         "    if next(count) == 5:\n"

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from django.db import connection, models
 
-from clearinghouse.adoption import checks
-from clearinghouse.adoption.dialects.careful import CarefulEditor
+from clearinghouse.database.adoption import usable
+from clearinghouse.database.adoption.dialects.sqlite_migrations import CarefulEditor
 from tests.adoption.conftest import FILES, Install
 
 
@@ -115,15 +115,15 @@ def as_somebody_else() -> Iterator[Path]:
 
 
 def test_a_folder_that_cannot_be_written_is_named(as_somebody_else: Path) -> None:
-    with pytest.raises(checks.Unusable, match=f"{as_somebody_else} cannot be written by this user"):
-        checks.check_file("default", as_somebody_else / "library.sqlite3")
+    with pytest.raises(usable.Unusable, match=f"{as_somebody_else} cannot be written by this user"):
+        usable.check_file("default", as_somebody_else / "library.sqlite3")
 
 
 def test_a_file_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     folder = tmp_path / "library.sqlite3"
     folder.mkdir()
-    with pytest.raises(checks.Unusable, match="is not a file"):
-        checks.check_file("default", folder)
+    with pytest.raises(usable.Unusable, match="is not a file"):
+        usable.check_file("default", folder)
 
 
 class Pet(models.Model):

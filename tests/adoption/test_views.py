@@ -6,7 +6,7 @@ import pytest
 from django.core.management import call_command
 from django.db import connections
 
-from clearinghouse.adoption import views
+from clearinghouse.database.adoption import database_views
 from tests.adoption.conftest import FILES, Install
 from tests.adoption.old_library import DICTIONARY
 
@@ -15,10 +15,10 @@ VENDORS = ("sqlite", "postgresql", "microsoft")
 
 @pytest.mark.parametrize("vendor", VENDORS)
 @pytest.mark.parametrize("alias", FILES)
-@pytest.mark.parametrize("name", views.NAMES)
+@pytest.mark.parametrize("name", database_views.NAMES)
 def test_a_view_names_each_column_of_the_dictionary(vendor: str, alias: str, name: str) -> None:
     database = "webcrawl" if alias == "webcrawl" else "doc_library"
-    selected = re.search(r"SELECT (.*?)\n\s*FROM", views.view_sql(alias, name, vendor), re.DOTALL)[1]
+    selected = re.search(r"SELECT (.*?)\n\s*FROM", database_views.view_sql(alias, name, vendor), re.DOTALL)[1]
     columns = [re.search(r"(\w+)$", line.strip().rstrip(","))[1] for line in selected.split("\n")]
     assert sorted(columns) == sorted([*DICTIONARY["databases"][database][name]["columns"], *DICTIONARY["metacolumns"]])
 
@@ -28,7 +28,7 @@ def test_pages_and_their_metas_are_seen_in_webcrawl_as_soon_as_they_are_stored(f
         """
 import json
 from django.utils import timezone
-from clearinghouse.digests import digest_of
+from clearinghouse.database.digests import digest_of
 from crawler.models import PageBody, PageHead, PageVersion
 url, body = "https://a.example/ä?x=1", b"<p>\\x00exact\\xff"
 PageBody.objects.create(digest=digest_of(body), content=body)
@@ -88,11 +88,11 @@ def test_every_database_has_the_rows_it_needs(fresh: Install) -> None:
 def test_migrating_again_or_back_leaves_the_views_as_they_belong() -> None:
     connection = connections["default"]
     call_command("migrate", "published", "zero", database="default", verbosity=0)
-    assert not set(views.NAMES) & set(_views(connection))
+    assert not set(database_views.NAMES) & set(_views(connection))
     call_command("migrate", database="default", verbosity=0)
-    assert set(views.NAMES) <= set(_views(connection))
+    assert set(database_views.NAMES) <= set(_views(connection))
     call_command("migrate", database="default", verbosity=0)
-    assert set(views.NAMES) <= set(_views(connection))
+    assert set(database_views.NAMES) <= set(_views(connection))
 
 
 def _views(connection: object) -> list[str]:

@@ -3,7 +3,7 @@
 import pytest
 from django.db import connections
 
-from clearinghouse.adoption.executor import AdoptingExecutor
+from clearinghouse.database.adoption.executor import AdoptingExecutor
 
 pytestmark = pytest.mark.django_db(databases=["default", "webcrawl", "primary", "backup"])
 

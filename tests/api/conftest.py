@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from clearinghouse.access import keys
+from clearinghouse.accounts.keys import api_keys
 from clearinghouse.library.models import Document
 from crawler.models import Run
 from crawlpoints import services
@@ -30,7 +30,7 @@ class Program:
 
 @pytest.fixture
 def program() -> Callable[[Any], Program]:
-    return lambda user: Program(keys.create(user, "test")[1])
+    return lambda user: Program(api_keys.create(user, "test")[1])
 
 
 @pytest.fixture

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from clearinghouse.access import options
-from clearinghouse.digests import digest_of
+from clearinghouse.accounts import options
+from clearinghouse.database.digests import digest_of
 from clearinghouse.library.models import Document
 from crawler.findings.diagnosis import diagnose_due
 from crawler.models import ErrorMark, LedgerEntry, PageBody, PageVersion, Run

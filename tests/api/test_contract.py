@@ -8,15 +8,15 @@ from django.test import Client
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from clearinghouse.access import keys
+from clearinghouse.accounts.keys import api_keys
 from clearinghouse.library.models import Document
-from crawler.intake import snapshot_of
+from crawler.api import door, shapes
+from crawler.api.addresses import ADDRESSES
+from crawler.api.openapi import openapi
+from crawler.launching.launch import snapshot_of
 from crawler.models import Finding, LedgerEntry, Propagation, Run
-from crawler.preview import rows as previews
-from crawler.screens.api import door, shapes
-from crawler.screens.api.addresses import ADDRESSES
-from crawler.screens.api.openapi import openapi
-from crawlpoints import import_steps
+from crawler.preview import preview_rows as previews
+from crawlpoints.imports import import_steps
 from tests.access.routes import indexed_page, routes, undone
 
 pytestmark = pytest.mark.django_db(databases=["default", "webcrawl", "primary", "backup"])
@@ -74,7 +74,7 @@ def _allowed(schema: dict[str, Any]) -> st.SearchStrategy[Any]:
 @pytest.fixture
 def client(administrator: Any, monkeypatch: pytest.MonkeyPatch) -> Client:
     monkeypatch.setattr(door, "_RATE", door.Rate(10**9))
-    _, text = keys.create(administrator, "test")
+    _, text = api_keys.create(administrator, "test")
     return Client(headers={"Authorization": f"Bearer {text}"}, raise_request_exception=False)
 
 

@@ -8,10 +8,10 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from clearinghouse.access import keys
-from clearinghouse.access.models import ApiKey
+from clearinghouse.accounts.keys import api_keys
+from clearinghouse.accounts.models import ApiKey
 from clearinghouse.audit.models import Entry
-from crawler.screens.api import door
+from crawler.api import door
 from tests.people import PASSWORD
 
 pytestmark = pytest.mark.django_db(databases=["default", "webcrawl"])
@@ -38,7 +38,7 @@ def test_a_key_is_made_shown_once_used_and_revoked(signed_in: Any, editor: Any) 
 
 
 def test_no_column_of_the_key_is_its_text(editor: Any) -> None:
-    key, text = keys.create(editor, "test")
+    key, text = api_keys.create(editor, "test")
     stored = ApiKey.objects.filter(pk=key.pk).values().get()
     assert text not in str(stored)
     assert len(text) > 40
@@ -46,7 +46,7 @@ def test_no_column_of_the_key_is_its_text(editor: Any) -> None:
 
 
 def test_nobody_revokes_or_sees_the_key_of_another(signed_in: Any, editor: Any, administrator: Any) -> None:
-    key, _ = keys.create(editor, "mine")
+    key, _ = api_keys.create(editor, "mine")
     browser = signed_in(administrator)
     assert browser.post(f"/me/keys/{key.pk}/revoke/").status_code == 404
     assert "mine" not in browser.get("/me/keys/").content.decode()
@@ -54,8 +54,8 @@ def test_nobody_revokes_or_sees_the_key_of_another(signed_in: Any, editor: Any, 
 
 
 def test_the_eleventh_key_is_refused(signed_in: Any, editor: Any) -> None:
-    for number in range(keys.MOST):
-        keys.create(editor, f"key {number}")
+    for number in range(api_keys.MOST):
+        api_keys.create(editor, f"key {number}")
     response = signed_in(editor).post("/me/keys/new/", {"name": "one more", "days": "30", "password": PASSWORD})
     assert response.status_code == 422
     assert "Revoke one first" in response.content.decode()
@@ -70,7 +70,7 @@ def test_other_headers_open_nothing_and_the_answer_is_json(header: str, editor: 
 
 
 def test_the_key_of_a_deactivated_person_opens_nothing(editor: Any) -> None:
-    _, text = keys.create(editor, "test")
+    _, text = api_keys.create(editor, "test")
     editor.is_active = False
     editor.save()
     assert Client().get("/api/v1/me/", headers=bearer(text)).status_code == 401
@@ -81,7 +81,7 @@ def test_a_wrong_key_is_not_helped_by_a_session(signed_in: Any, editor: Any) -> 
 
 
 def test_a_key_opens_the_api_and_no_screen(editor: Any) -> None:
-    _, text = keys.create(editor, "test")
+    _, text = api_keys.create(editor, "test")
     response = Client().get("/documents/", headers=bearer(text))
     assert (response.status_code, response.url) == (302, "/sign-in/?next=%2Fdocuments%2F")
 
@@ -97,19 +97,19 @@ def test_a_session_needs_the_token_and_a_key_does_not(editor: Any, document: Any
     page = browser.get("/me/").content.decode()
     token = re.search(r'"X-CSRFToken": "([^"]+)"', page).group(1)
     assert browser.post(address, headers={"X-CSRFToken": token}, **sent).status_code == 201
-    _, text = keys.create(editor, "test")
+    _, text = api_keys.create(editor, "test")
     sent["data"] = {"pattern": "https://x.example/other/*"}
     assert Client(enforce_csrf_checks=True, headers=bearer(text)).post(address, **sent).status_code == 201
 
 
 def test_the_last_use_is_noted_at_most_once_a_minute(editor: Any, django_assert_num_queries: Any) -> None:
-    key, text = keys.create(editor, "test")
-    assert keys.user_of(f"Bearer {text}") == editor
+    key, text = api_keys.create(editor, "test")
+    assert api_keys.user_of(f"Bearer {text}") == editor
     with django_assert_num_queries(1):
-        keys.user_of(f"Bearer {text}")
+        api_keys.user_of(f"Bearer {text}")
     ApiKey.objects.filter(pk=key.pk).update(last_used_at=timezone.now() - timedelta(minutes=2))
     with django_assert_num_queries(2):
-        keys.user_of(f"Bearer {text}")
+        api_keys.user_of(f"Bearer {text}")
 
 
 def test_who_asks_too_often_waits_and_others_do_not(

@@ -6,7 +6,7 @@ import pytest
 from django.core.cache import cache
 from django.test import Client
 
-from clearinghouse.access import keys
+from clearinghouse.accounts.keys import api_keys
 from clearinghouse.library.models import Document
 from crawler.models import PageHead, PageVersion, Preview, Run, Schedule
 from crawlpoints import jobs, saved_views, services
@@ -172,7 +172,7 @@ def test_a_long_import_is_worked_on_followed_and_taken_back(program: Any, editor
 
 
 def test_a_csv_may_be_the_body_itself_however_long(editor: Any, document: Document) -> None:
-    _, key = keys.create(editor, "test")
+    _, key = api_keys.create(editor, "test")
     client = Client(headers={"Authorization": f"Bearer {key}"})
     sheet = "url\n" + "".join(f"{ROOT}page-{at}.html?{'x' * 2000}\n" for at in range(3000))
     address = f"/api/v1/documents/{document.pk}/crawl-points/import/?save=true"

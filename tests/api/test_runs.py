@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from clearinghouse.access import options
+from clearinghouse.accounts import options
 from clearinghouse.library.models import Document
 from crawler.models import Event, LedgerEntry, Run
 

@@ -6,8 +6,8 @@ import pytest
 
 from clearinghouse.library import services as library
 from clearinghouse.library.models import Document, Project
-from crawler import quiet
-from crawler.screens.api import taking_back
+from crawler.api import taking_back
+from crawler.launching import quiet_hours
 from crawlpoints.queries import excludes_of, points_of
 from tests.api.conftest import ROOT
 
@@ -63,7 +63,9 @@ def test_quiet_hours_and_the_pause_of_all_crawls(program: Any, administrator: An
     asks = program(administrator).ask
     week = {"days": [{"weekday": 0, "hours": [0, 8]}, {"weekday": 6, "hours": [23]}]}
     assert asks("PUT", "quiet-hours/", week)[1]["days"] == week["days"]
-    assert quiet.week().hours.count("1") == 3 and quiet.week().hours[8] == quiet.week().hours[167] == "1"
+    assert (
+        quiet_hours.week().hours.count("1") == 3 and quiet_hours.week().hours[8] == quiet_hours.week().hours[167] == "1"
+    )
     assert program(reader).ask("GET", "quiet-hours/")[1]["days"] == week["days"]
     assert asks("PUT", "quiet-hours/", {"days": week["days"] * 2})[0] == 422
     assert asks("PUT", "quiet-hours/", {"days": [{"weekday": 7, "hours": []}]})[0] == 422

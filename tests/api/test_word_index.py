@@ -2,7 +2,7 @@
 
 import pytest
 
-from crawler.index import counts
+from crawler.word_index import page_counts
 from tests.search.library import publish
 
 pytestmark = pytest.mark.django_db(databases=["default", "webcrawl", "primary", "backup"])
@@ -10,7 +10,7 @@ pytestmark = pytest.mark.django_db(databases=["default", "webcrawl", "primary", 
 
 def test_a_word_and_a_page_name_each_other(program, administrator):
     publish("primary", [{"text": "ward bed ward", "title": "Start"}, {"text": "bed"}])
-    counts.follow("primary")
+    page_counts.follow("primary")
     asks = program(administrator)
     status, word = asks.ask("GET", "index/word/?word=WARD")
     assert status == 200

@@ -39,8 +39,8 @@ WORDS = (
 _PEOPLE = """
 import json, sys
 import django; django.setup()
-from clearinghouse.access.models import Role
-from clearinghouse.access.services import add_person
+from clearinghouse.accounts.models import Role
+from clearinghouse.accounts.services import add_person
 from clearinghouse.library.models import Document, Project
 from clearinghouse.library.services import assign, project_named
 asked, project = json.load(sys.stdin), project_named("People at work")

@@ -25,7 +25,7 @@ from pathlib import Path
 
 import requests
 
-from crawler import surroundings
+from crawler.engine import process_limits
 from tests.bench import at_work, ground, machine, site
 from tests.bench.crawl import CRAWL, fill, folder, house, manage, nginx, options_of, start_of
 from tests.bench.screens import administrator, crawling, in_background, signed_in, web
@@ -205,8 +205,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
             if options.people:
                 people = at_work.people_of(var, options.people, documents)
                 with (
-                    always_crawling(var, documents, instances=1, nice=surroundings.NICE) as run,
-                    always_propagating(var, surroundings.NICE),
+                    always_crawling(var, documents, instances=1, nice=process_limits.NICE) as run,
+                    always_propagating(var, process_limits.NICE),
                 ):
                     workers = at_work.signed_in_each(ours, people, run)
                     found = at_work.in_turn(workers, documents, options.seconds, options.rounds)

@@ -30,7 +30,7 @@ def work(lines: int) -> None:
 
     django.setup()
     from clearinghouse.library import services as library
-    from crawlpoints import import_steps as steps
+    from crawlpoints.imports import import_steps as steps
     from crawlpoints.models import Import
 
     document = library.add_document(f"A list of {lines}")
@@ -71,7 +71,7 @@ def write() -> None:
 
     django.setup()
     from clearinghouse.library import services as library
-    from crawlpoints.notes import add_note
+    from crawlpoints.documents.document_notes import add_note
 
     document = library.add_document("Another document")
     while True:

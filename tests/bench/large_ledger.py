@@ -103,7 +103,7 @@ def root_of(doc_id: int) -> str:
 def _run(run: Any, doc_ids: Sequence[int], count: int) -> None:
     from django.db import connections, transaction
 
-    from clearinghouse.databases import WEBCRAWL
+    from clearinghouse.database.aliases import WEBCRAWL
     from crawler.models import Event, Excursion, LedgerEntry, PageVersion
 
     entry = (LedgerEntry.objects.order_by("-id").values_list("id", flat=True).first() or 0) + 1
@@ -212,7 +212,7 @@ def _address(root: str, outcome: str, reason: str, place: int) -> str:
 
 def addresses(run_id: int, doc_id: int) -> list[str]:
     """Every tab, each reason, each sort word, the last page."""
-    from crawler.queries.ledger import SORTS
+    from crawler.ledger.queries import SORTS
 
     reasons = sorted({reason for _, reason, _, _ in MIX if reason})
     site, last = "https://site9.example.gov/", "page=999999"

@@ -16,7 +16,7 @@ from bs4 import BeautifulSoup
 from lxml import etree
 from selectolax.lexbor import LexborHTMLParser
 
-from clearinghouse.addresses import parse
+from clearinghouse.addresses import parsing as parse
 from tests.bench import machine, site
 from tests.bench.crawl import folder, nginx, options_of
 

@@ -7,7 +7,7 @@ Called by: propagation.
 import time
 from pathlib import Path
 
-from clearinghouse.search.backends import postgres as index
+from clearinghouse.search.backends import postgres_text as index
 from tests.bench import ground
 
 _VERSIONS = (

@@ -22,7 +22,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from statistics import median
 
-from crawler import surroundings
+from crawler.engine import process_limits
 from tests.bench import ground, machine, plain_postgres, site
 from tests.bench.crawl import PYTHON, environment, folder, manage, options_of
 
@@ -85,10 +85,10 @@ def fill(pages: int) -> None:
 
 
 def _store(excursion: object, found: list[tuple[str, bytes]]) -> None:
-    from clearinghouse.digests import digest_of
+    from clearinghouse.database.digests import digest_of
     from clearinghouse.published.types import HTML
     from crawler.extract import EXTRACTOR, pack_links
-    from crawler.extract.html import read_html
+    from crawler.extract.html.html_page import read_html
     from crawler.models import Excursion, LedgerEntry, PageBody, PageHead, PageVersion
     from crawler.values import Extracted
 
@@ -158,7 +158,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options = options_of(arguments, __doc__ or "", pages=5000, rounds=3, fill=0)
     if options.fill:
         return fill(options.fill)
-    surroundings.step_back()  # as a propagation does
+    process_limits.step_back()  # as a propagation does
     with folder() as work:
         template = work / "template"
         ground.found(template)

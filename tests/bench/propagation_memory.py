@@ -39,7 +39,7 @@ def fill(pages: int) -> None:
     import django
 
     django.setup()
-    from clearinghouse.digests import digest_of
+    from clearinghouse.database.digests import digest_of
     from clearinghouse.library import services as library
     from clearinghouse.published.types import HTML
     from crawler.extract import EXTRACTOR, pack_links

@@ -48,11 +48,13 @@ def ours(var: Path) -> Ask:
     import django
 
     django.setup()
-    from clearinghouse.search import public
+    from clearinghouse.search import public_search
     from clearinghouse.search.narrowing import Narrow
 
-    public.SECONDS = 60.0  # a busy machine makes answers late, and no worse
-    return lambda text: [hit.url for hit in public.answer(text, Narrow(), limit=DEEP, alias="primary").results.hits]
+    public_search.SECONDS = 60.0  # a busy machine makes answers late, and no worse
+    return lambda text: [
+        hit.url for hit in public_search.answer(text, Narrow(), limit=DEEP, alias="primary").results.hits
+    ]
 
 
 def words(text: str) -> list[str]:

@@ -17,7 +17,7 @@ from pathlib import Path
 import requests
 from honcho.environ import parse_procfile
 
-from crawler import surroundings
+from crawler.engine import process_limits
 from tests.bench import ground, machine, site
 from tests.bench.crawl import (
     BASE,
@@ -116,9 +116,9 @@ class Visitor:
 def in_background(command: list[str], var: Path, nice: int) -> subprocess.Popen[bytes]:
     """A command as a job of a worker of the Procfile, whose session steps back with it when it runs under nice."""
     process = subprocess.Popen(command, env=environment(var), stdout=subprocess.DEVNULL, start_new_session=True)
-    if nice >= surroundings.NICE:
+    if nice >= process_limits.NICE:
         with suppress(OSError):  # another kernel
-            Path(f"/proc/{process.pid}/autogroup").write_text(str(surroundings.SESSION_NICE))
+            Path(f"/proc/{process.pid}/autogroup").write_text(str(process_limits.SESSION_NICE))
     return process
 
 

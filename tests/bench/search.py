@@ -182,11 +182,11 @@ def through_http(address: str) -> Ask:
 
 def index_only() -> Ask:
     """The part of ours that bare SQL does: match, see the generation, filter, order, top 10."""
-    from clearinghouse.search import engine, facts, query
+    from clearinghouse.search import engine, page_facts, query
     from clearinghouse.search.backends import backend
 
     index = backend("primary")
-    known = facts.read(index, 1, ("primary", 1))
+    known = page_facts.read(index, 1, ("primary", 1))
     return lambda kind, text: engine.find(index, known, query.parse(_plain(text))).rows[:10]
 
 
@@ -194,8 +194,8 @@ def bare_sql(var: Path) -> Ask:
     """The same tables and weights, filter and top 10, nothing else."""
     if there := ground.server():
         return postgres_peer.bare_sql(there.connect(ground.name_of(var, "primary")))
-    from clearinghouse.databases import _SQLITE_PRAGMAS
-    from clearinghouse.search.backends.base import WEIGHTS
+    from clearinghouse.database.aliases import _SQLITE_PRAGMAS
+    from clearinghouse.search.backends.text_index import WEIGHTS
 
     base = sqlite3.connect(f"file:{var}/primary.sqlite3?mode=ro", uri=True)
     base.executescript(_SQLITE_PRAGMAS.replace("PRAGMA journal_mode=WAL;", ""))

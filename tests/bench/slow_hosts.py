@@ -36,7 +36,7 @@ CONNECTIONS = 2
 _CRAWL = f"""
 import sys
 import django; django.setup()
-from crawler.speeds import SPEEDS
+from crawler.sites.speeds import SPEEDS
 SPEEDS["fast"] = (0.0, {CONNECTIONS})
 from django.core.management import execute_from_command_line
 execute_from_command_line(["manage.py", *sys.argv[1:]])

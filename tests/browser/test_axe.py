@@ -8,7 +8,7 @@ from django.template.loader import render_to_string
 from django.test import RequestFactory
 from playwright.sync_api import Page, expect
 
-from clearinghouse.access.views import fault
+from clearinghouse.accounts.views import fault
 from tests.browser.axe import SCRIPT, in_every_form, violations
 from tests.browser.screens import ARGUMENTS, addresses, read_import
 from tests.browser.visitor import Visitor

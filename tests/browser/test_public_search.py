@@ -18,7 +18,7 @@ A_PERSON = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140
 
 OPENED = """
 from clearinghouse.search.models import SearchUse
-from clearinghouse.search.use.services import collect
+from clearinghouse.search.usage.services import collect
 collect()
 print(sum(SearchUse.objects.using("webcrawl").filter(query="hygiene").values_list("opened", flat=True)))
 """

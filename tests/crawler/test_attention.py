@@ -2,12 +2,13 @@
 
 import pytest
 
-from crawler import attention, instance, intake
-from crawler.attention import Attention
-from crawler.initializer import initialize
+from crawler.engine import loop, ready_queues
+from crawler.engine.initializer import initialize
+from crawler.engine.local_queue import ServedQueue
+from crawler.engine.ready_queues import Attention
+from crawler.launching import launch
 from crawler.models import Excursion
-from crawler.served import ServedQueue
-from crawler.speeds import SPEEDS
+from crawler.sites.speeds import SPEEDS
 from tests.crawler.conftest import crawl, make_document
 from tests.sites.graph import Page, serve
 
@@ -29,8 +30,8 @@ def test_two_documents_on_one_site_take_turns(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_a_crawl_does_not_wait_for_the_look_at_all_queues(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(attention, "ALL_SECONDS", 3600.0)
-    monkeypatch.setattr(instance, "SLICE_SECONDS", 30.0)  # a queue that is forgotten shall not hold up the tests
+    monkeypatch.setattr(ready_queues, "ALL_SECONDS", 3600.0)
+    monkeypatch.setattr(loop, "SLICE_SECONDS", 30.0)  # a queue that is forgotten shall not hold up the tests
     pages = {"/": Page(["/1"])} | {f"/{n}": Page([f"/{n + 1}"]) for n in range(1, 10)} | {"/10": Page()}
     with serve(pages) as site:
         run = crawl(make_document({"url": site.url("/")}, {"url": site.url("/5")}))
@@ -38,8 +39,8 @@ def test_a_crawl_does_not_wait_for_the_look_at_all_queues(monkeypatch: pytest.Mo
 
 
 def test_a_new_queue_is_looked_at_also_on_a_machine_that_has_just_started(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(attention, "ALL_SECONDS", 3600.0)
-    run = intake.launch([make_document({"url": "http://127.0.0.1:1/"}).pk], by="test")
+    monkeypatch.setattr(ready_queues, "ALL_SECONDS", 3600.0)
+    run = launch.launch([make_document({"url": "http://127.0.0.1:1/"}).pk], by="test")
     initialize(run)
     queue = ServedQueue(Excursion.objects.get(run=run))
     all_queues = Attention({queue.excursion.pk: queue})

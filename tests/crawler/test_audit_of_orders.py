@@ -7,12 +7,14 @@ import pytest
 from django.core.management import call_command
 from django.utils import timezone
 
-from clearinghouse.access import options
+from clearinghouse.accounts import options
 from clearinghouse.audit.models import Entry
-from crawler import control, intake, jobs, quiet, schedules
+from crawler import jobs
 from crawler.findings.decisions import mark_errors
+from crawler.launching import control, launch, quiet_hours, schedules
 from crawler.models import ErrorGroup, Run, Schedule
-from crawler.propagation import rollback, services
+from crawler.propagation import services
+from crawler.propagation.switching import rollback
 from tests.crawler.conftest import make_document
 from tests.propagation.world import World, add_document
 
@@ -26,7 +28,7 @@ def newest(**named: Any) -> Entry:
 
 def test_a_launch_says_who_what_and_how() -> None:
     document = make_document(HOST)
-    run = intake.launch([document.pk], by="amira", note="after the move", ignore_robots=True)
+    run = launch.launch([document.pk], by="amira", note="after the move", ignore_robots=True)
     entry = newest(action="launch")
     assert (entry.actor, entry.kind, entry.thing_id, entry.document_id) == ("amira", "run", run.pk, document.pk)
     assert entry.after["ignore_robots"] is True and entry.after["note"] == "after the move"
@@ -34,13 +36,13 @@ def test_a_launch_says_who_what_and_how() -> None:
 
 def test_a_run_of_many_documents_belongs_to_none_of_them() -> None:
     documents = [make_document(HOST), make_document(HOST)]
-    intake.launch([document.pk for document in documents], by="amira")
+    launch.launch([document.pk for document in documents], by="amira")
     assert newest(action="launch").document_id is None and newest().after["documents"] == 2
 
 
 def test_every_order_to_a_run_is_written_down_with_before_and_after() -> None:
     document = make_document(HOST)
-    run = intake.launch([document.pk], by="amira")
+    run = launch.launch([document.pk], by="amira")
     control.pause(run, "boris")
     control.resume(run, "chen")
     control.set_speed(run, "fast", "dora")
@@ -60,7 +62,7 @@ def test_every_order_to_a_run_is_written_down_with_before_and_after() -> None:
 
 
 def test_a_refused_order_leaves_no_line() -> None:
-    run = intake.launch([make_document(HOST).pk], by="amira")
+    run = launch.launch([make_document(HOST).pk], by="amira")
     control.cancel(run, "boris")
     before = Entry.objects.count()
     with pytest.raises(control.WrongMoment):
@@ -77,16 +79,16 @@ def test_plans_quiet_hours_and_the_pause_of_all_crawls_are_written_down() -> Non
     actions = list(Entry.objects.filter(kind="schedule").order_by("id").values_list("action", flat=True))
     assert actions == ["plan", "change", "delete"]
     assert newest(action="delete").before["at"] == "02:00"
-    quiet.set_hours("1" * 24 + "0" * 144, "amira")
+    quiet_hours.set_hours("1" * 24 + "0" * 144, "amira")
     assert newest().sentence == "Set quiet hours: 24 hours of the week" and newest().before["hours"] == "0" * 168
-    quiet.pause_all("boris", "storm")
+    quiet_hours.pause_all("boris", "storm")
     assert (newest().actor, newest().sentence) == ("boris", "Paused all crawls")
-    quiet.resume_all("chen")
+    quiet_hours.resume_all("chen")
     assert newest().before == {"paused_by": "boris"} and newest().after == {"paused_by": ""}
 
 
 def test_a_mark_of_an_error_is_written_down() -> None:
-    run = intake.launch([make_document(HOST).pk], by="amira")
+    run = launch.launch([make_document(HOST).pk], by="amira")
     excursion = run.excursions.get()
     values = {
         "reason": "timeout",
@@ -131,7 +133,7 @@ def test_the_command_launch_signs_with_the_user_and_takes_the_speed_of_the_setti
 
 def test_the_command_launch_starts_nothing_in_quiet_hours(capsys: Any) -> None:
     document = make_document(HOST)
-    quiet.set_hours("1" * 168, "amira")
+    quiet_hours.set_hours("1" * 168, "amira")
     call_command("launch", "--doc", str(document.pk))
     run = Run.objects.get()
     assert run.control == "pause" and run.hold.reason == "quiet"

@@ -8,17 +8,18 @@ import pytest
 from django.db import OperationalError, connections
 from django.test.utils import CaptureQueriesContext
 
-from clearinghouse.databases import WEBCRAWL
-from clearinghouse.digests import digest_of
-from crawler import clock as rows_clock
-from crawler import hosts, intake
-from crawler.hosts import Desk, Hosts
-from crawler.initializer import initialize
-from crawler.instance import Crawl
-from crawler.instances import register
+from clearinghouse.database.aliases import WEBCRAWL
+from clearinghouse.database.digests import digest_of
+from crawler.engine.initializer import initialize
+from crawler.engine.loop import Crawl
+from crawler.launching import launch
+from crawler.liveness import database_clock as rows_clock
+from crawler.liveness.instances import register
 from crawler.models import Host, HostService, Instance, Run
-from crawler.pace import Pace, Want, has_turn
-from crawler.speeds import SPEEDS
+from crawler.sites import site_state
+from crawler.sites.rate_slots import Pace, Want, has_turn
+from crawler.sites.site_state import Desk, Hosts
+from crawler.sites.speeds import SPEEDS
 from tests.crawler.clock import Clock, stopped
 from tests.crawler.conftest import make_document
 from tests.sites.graph import Page, serve
@@ -30,7 +31,7 @@ KEY = digest_of(SITE)
 
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
-    return stopped(hosts, monkeypatch)
+    return stopped(site_state, monkeypatch)
 
 
 def take_all(desks: Hosts, desk: Desk) -> int:
@@ -43,7 +44,7 @@ def take_all(desks: Hosts, desk: Desk) -> int:
 
 
 def begun(*points: dict[str, Any], **options: Any) -> Run:
-    run = intake.launch([make_document(*points).pk], by="test", ignore_robots=True, **options)
+    run = launch.launch([make_document(*points).pk], by="test", ignore_robots=True, **options)
     initialize(run)
     return run
 
@@ -51,7 +52,7 @@ def begun(*points: dict[str, Any], **options: Any) -> Run:
 def test_a_site_that_an_instance_is_done_with_is_free_for_others_while_it_is_busy_elsewhere(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(hosts, "BEAT_SECONDS", 0.5)
+    monkeypatch.setattr(site_state, "BEAT_SECONDS", 0.5)
     monkeypatch.setitem(SPEEDS, "polite", (0.05, 1))
     chain = {f"/{n}": Page([f"/{n + 1}"]) for n in range(60)} | {"/60": Page()}
     free_after: list[float] = []
@@ -104,7 +105,7 @@ def test_fewer_connections_than_instances_are_never_exceeded_and_go_round(monkey
         assert desk.shared == 3
     now, served, flying = 2_000_000_000.0, Counter[int](), [0, 0, 0]
     for name in ("time", "monotonic"):
-        monkeypatch.setattr(hosts.time, name, lambda: now)
+        monkeypatch.setattr(site_state.time, name, lambda: now)
     monkeypatch.setattr(rows_clock, "_asked", lambda: now)
     for step in range(400):  # tenths of a second; each request takes one
         now += 0.1

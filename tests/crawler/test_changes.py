@@ -4,10 +4,10 @@ from datetime import UTC, datetime
 
 import pytest
 
-from clearinghouse.digests import digest_of
+from clearinghouse.database.digests import digest_of
 from crawler.models import Excursion, PageVersion, Run
-from crawler.policy.change import Changes, Stored, compare
-from crawler.queries.changes import changes_of, last_modified
+from crawler.policy.crawl_difference import Changes, Stored, compare
+from crawler.runs.crawl_changes import changes_of, last_modified
 from crawlpoints.models import CrawlPoint
 from crawlpoints.queries import excludes_of
 from crawlpoints.services import add_exclude_url, delete_exclude_url

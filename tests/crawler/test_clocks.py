@@ -11,15 +11,19 @@ from zoneinfo import ZoneInfo
 import pytest
 from django.utils import timezone
 
-from clearinghouse.digests import digest_of
+from clearinghouse.database.digests import digest_of
 from clearinghouse.published.models import PublicSwitch
-from crawler import answers, clock, host_rows, schedules
-from crawler.host_rows import Note
-from crawler.hosts import Hosts
-from crawler.instances import register
+from crawler.engine import response_kind
+from crawler.launching import schedules
+from crawler.liveness import database_clock
+from crawler.liveness.instances import register
 from crawler.models import Host, Propagation, Run, Schedule, Webhook, WebhookCall
-from crawler.pace import Pace, Want
-from crawler.propagation import hooks, services, switch, watchdog
+from crawler.propagation import services
+from crawler.propagation.switching import load_balancer, public_home, switch
+from crawler.sites import site_store
+from crawler.sites.rate_slots import Pace, Want
+from crawler.sites.site_state import Hosts
+from crawler.sites.site_store import Note
 from crawler.values import Fetched, Request
 
 pytestmark = pytest.mark.django_db(databases="__all__")
@@ -37,10 +41,10 @@ class Clocks:
 
 @pytest.fixture
 def clocks(monkeypatch: pytest.MonkeyPatch) -> Iterator[Clocks]:
-    clocks, asked = Clocks(), clock._asked
-    monkeypatch.setattr(clock, "_asked", lambda: asked() + clocks.ahead)
+    clocks, asked = Clocks(), database_clock._asked
+    monkeypatch.setattr(database_clock, "_asked", lambda: asked() + clocks.ahead)
     yield clocks
-    clock._distance.now = 0.0
+    database_clock._distance.now = 0.0
 
 
 def want(pause: float = 1.0, **more: Any) -> Want:
@@ -75,7 +79,7 @@ def test_a_slot_that_another_rightly_took_is_still_waited_for(clocks: Clocks) ->
     first, second = Pace(register(None)), Pace(register(None))
     first.reserve([want(30.0)])
     text = "User-agent: *\nCrawl-delay: 30\n"
-    Host.objects.update(robots_status=200, robots_text=text, robots_at=clock.seconds())
+    Host.objects.update(robots_status=200, robots_text=text, robots_at=database_clock.seconds())
     first.reserve([Want(KEY, ORIGIN, 30.0, 0, 1)])
     before = Host.objects.get().next_at
     assert second.reserve([want(1.0, longest=1.0)])[KEY] == [] and Host.objects.get().next_at == before
@@ -102,22 +106,22 @@ def test_slots_follow_the_clock_of_the_process_once_they_are_given(clocks: Clock
 def test_what_a_site_asked_for_is_waited_for_once_whatever_the_clock_does(clocks: Clocks, jump: float) -> None:
     pace = Pace(register(None))
     pace.share({KEY: ORIGIN})
-    host_rows.write([Note(KEY, 10.0)])
+    site_store.write([Note(KEY, 10.0)])
     clocks.ahead = jump
-    told = host_rows.read([KEY])[KEY].trouble.wait
+    told = site_store.read([KEY])[KEY].trouble.wait
     assert told <= 10.0 and (told > 9.0 or jump > 0)
     clocks.ahead += 11.0
-    assert host_rows.read([KEY])[KEY].trouble.wait <= 0.0
-    assert host_rows.troubles() == {}
+    assert site_store.read([KEY])[KEY].trouble.wait <= 0.0
+    assert site_store.troubles() == {}
     assert pace.reserve([want()])[KEY]
 
 
 @pytest.mark.parametrize("jump", [-HOUR, -400 * 24 * HOUR])
 def test_a_silence_seen_by_a_clock_that_was_ahead_has_just_begun(clocks: Clocks, jump: float) -> None:
     Pace(register(None)).share({KEY: ORIGIN})
-    host_rows.write([Note(KEY, 1.0, (5.0, "timeout"))])
+    site_store.write([Note(KEY, 1.0, (5.0, "timeout"))])
     clocks.ahead = jump
-    trouble = host_rows.read([KEY])[KEY].trouble
+    trouble = site_store.read([KEY])[KEY].trouble
     assert 0 < trouble.failing_for < 1 and trouble.wait <= 1.0
     hosts = Hosts("polite", register(None))
     assert not hosts.given_up(hosts.desk(ORIGIN))
@@ -126,10 +130,10 @@ def test_a_silence_seen_by_a_clock_that_was_ahead_has_just_begun(clocks: Clocks,
 def test_a_robots_txt_of_the_future_is_asked_for_again(clocks: Clocks) -> None:
     Pace(register(None)).share({KEY: ORIGIN})
     clocks.ahead = 365 * 24 * HOUR
-    host_rows.write([Note(KEY, robots=(200, b"User-agent: *\nDisallow: /"))])
-    assert host_rows.read([KEY])[KEY].robots_status == 200 and host_rows.robots(KEY) is not None
+    site_store.write([Note(KEY, robots=(200, b"User-agent: *\nDisallow: /"))])
+    assert site_store.read([KEY])[KEY].robots_status == 200 and site_store.robots(KEY) is not None
     clocks.ahead = 0.0
-    assert host_rows.read([KEY])[KEY].robots_status == 0 and host_rows.robots(KEY) is None
+    assert site_store.read([KEY])[KEY].robots_status == 0 and site_store.robots(KEY) is None
 
 
 @pytest.mark.parametrize(("every", "furthest"), [("day", 50), ("week", 14 * 24 + 2), ("month", 63 * 24)])
@@ -154,14 +158,14 @@ def test_a_plan_that_began_is_not_begun_again_by_a_clock_that_goes_back(world: A
 
 
 def test_a_load_balancer_is_told_although_a_clock_went_back(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hooks, "configured", lambda: True)
+    monkeypatch.setattr(load_balancer, "configured", lambda: True)
     told: list[str] = []
-    monkeypatch.setattr(hooks, "tell", lambda serving, beat: told.append(serving))
+    monkeypatch.setattr(load_balancer, "tell", lambda serving, beat: told.append(serving))
     switch.switch()
     later = timezone.now() + timedelta(hours=1)
     rows = PublicSwitch.objects.using("webcrawl")
     rows.update(serving="primary", told="", changed_at=later, told_at=later, telling_until=later)
-    assert watchdog.due(switch.switch(), timezone.now())
+    assert public_home.due(switch.switch(), timezone.now())
     assert switch.follow() == "" and told == ["primary"]
 
 
@@ -171,13 +175,13 @@ def test_the_public_is_not_brought_home_by_a_jump_while_its_propagation_lives(mo
     switch._set("backup", row.pk)
     rows = PublicSwitch.objects.using("webcrawl")
     rows.update(deadline=timezone.now() - timedelta(hours=1))  # as if the clock had jumped ahead
-    watchdog.bring_home()
+    public_home.bring_home()
     assert switch.switch().serving == "backup", "its owner has a moment to move the deadline on"
     switch.still_away(row.pk)
     rows.update(deadline=timezone.now() - timedelta(hours=1, seconds=5))
-    watchdog.bring_home()
+    public_home.bring_home()
     assert switch.switch().serving == "backup"
-    watchdog.bring_home()
+    public_home.bring_home()
     assert switch.switch().serving == "primary", "it moved nothing between two looks"
     assert instance.alive
 
@@ -192,7 +196,7 @@ def test_a_failed_propagation_is_tried_again_although_a_clock_went_back() -> Non
 
 
 def test_a_delivery_is_tried_again_although_a_clock_went_back() -> None:
-    from crawler import webhooks
+    from crawler.inbox import webhooks
     from crawler.models import Notice
 
     now = timezone.now()
@@ -211,17 +215,17 @@ def test_retry_after_is_measured_by_the_clock_of_the_site_that_says_it() -> None
     headers = [("retry-after", said), ("date", "Wed, 18 Nov 2026 12:00:00 GMT")]
     fetched = Fetched(Request(ORIGIN, None), 503, headers, b"")
     for off in (-HOUR, 0.0, HOUR):
-        assert answers.judge(fetched, 1, NOW.timestamp() + off).wait == 20.0
+        assert response_kind.judge(fetched, 1, NOW.timestamp() + off).wait == 20.0
     fetched.headers = headers[:1]
-    assert answers.judge(fetched, 1, NOW.timestamp()).wait == 20.0, "without a date by ours"
+    assert response_kind.judge(fetched, 1, NOW.timestamp()).wait == 20.0, "without a date by ours"
 
 
 def test_the_time_limit_of_a_run_is_measured_by_the_process_that_crawls(
     clocks: Clocks, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from crawler import control
+    from crawler.launching import control
 
-    run = Run.objects.create(requested_by="t", created_at=NOW, started_at=clock.moment(), max_seconds=1800)
+    run = Run.objects.create(requested_by="t", created_at=NOW, started_at=database_clock.moment(), max_seconds=1800)
     elapsed = control.Elapsed()
     assert control.orders(run.pk, elapsed).ending == ""
     clocks.ahead = HOUR
@@ -231,7 +235,7 @@ def test_the_time_limit_of_a_run_is_measured_by_the_process_that_crawls(
 
 
 def passing(monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:
-    from crawler import control
+    from crawler.launching import control
 
     real: Callable[[], float] = control.time.monotonic
     monkeypatch.setattr(control.time, "monotonic", lambda: real() + seconds)

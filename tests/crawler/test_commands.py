@@ -9,7 +9,7 @@ from django.core.management import call_command, load_command_class
 from django.core.management.base import CommandError
 
 from crawler import jobs
-from crawler.explain import sentence_of
+from crawler.ledger.explain import sentence_of
 from crawler.models import Instance, Run
 from crawlpoints import services
 from crawlpoints.queries import points_of

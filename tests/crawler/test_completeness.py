@@ -4,13 +4,13 @@ import gzip
 
 import pytest
 
-from clearinghouse.addresses.parse import parse
-from clearinghouse.addresses.values import Address
+from clearinghouse.addresses.address import Address
+from clearinghouse.addresses.parsing import parse
 from clearinghouse.published import types
-from crawler.extract.page import read
-from crawler.ledger_check import faults
+from crawler.extract.page_reader import read
+from crawler.ledger.ledger_check import faults
 from crawler.models import LedgerEntry, PageVersion, Run
-from crawler.queries.hosts import robots_of
+from crawler.sites.queries import robots_of
 from crawler.values import Extracted, Fetched, Request
 from tests.crawler.conftest import crawl, make_document
 from tests.sites.graph import Page, serve

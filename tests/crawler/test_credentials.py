@@ -5,10 +5,10 @@ from collections.abc import Callable
 
 import pytest
 
-from clearinghouse.secrets.vault import binding_of, seal
-from crawler.credentials import Keys
-from crawler.fetch.point_key import PointKey
+from clearinghouse.vault.sealing import binding_of, seal
+from crawler.fetch.sign_in.point_key import PointKey
 from crawler.models import Run
+from crawler.sites.credentials import Keys
 from crawler.values import PointSettings
 from crawlpoints.models import AuthType, CrawlPoint
 from tests.crawler.conftest import crawl, make_document

@@ -8,8 +8,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from crawler import parsers
-from crawler.ledger_check import faults
+from crawler.engine import child_processes
+from crawler.ledger.ledger_check import faults
 from crawler.models import PageVersion, Run
 from tests.crawler.conftest import crawl, make_document
 from tests.sites.graph import Page, html, serve
@@ -27,8 +27,8 @@ def deadly(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     start = f'exec {sys.executable} -m tests.sites.deadly_parser "$3"'
     script.write_text(f"#!/bin/sh\necho x >> {begun}\n{start}\n")
     script.chmod(0o755)
-    monkeypatch.setattr(parsers, "sys", SimpleNamespace(executable=str(script)))
-    monkeypatch.setattr(parsers, "PROCESSES", 1)
+    monkeypatch.setattr(child_processes, "sys", SimpleNamespace(executable=str(script)))
+    monkeypatch.setattr(child_processes, "PROCESSES", 1)
     return begun
 
 
@@ -56,12 +56,12 @@ def test_a_page_that_kills_its_reader_is_quarantined_after_three_deaths(
 def test_a_page_that_never_ends_to_be_read_is_named_and_holds_nobody_up(
     deadly: Path, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(parsers, "SECONDS", 1.0)
+    monkeypatch.setattr(child_processes, "SECONDS", 1.0)
     begun = time.monotonic()
     with serve(site_with("never ends")) as site:
         run = crawl(make_document({"url": site.url("/")}))
     verdicts = ledger(run)
     assert verdicts.pop("/bad") == "parse_timeout"
     assert set(verdicts.values()) == {"crawled"} and len(verdicts) == OTHERS + 1
-    assert time.monotonic() - begun < 3 * parsers.ASLEEP
+    assert time.monotonic() - begun < 3 * child_processes.ASLEEP
     assert run.state == "finished" and faults(run) == []

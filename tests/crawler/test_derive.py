@@ -8,22 +8,23 @@ from typing import Any
 
 import pytest
 
-from clearinghouse.digests import digest_of
-from crawler import derive as deriving
-from crawler import intake, message_queue, small_endings
-from crawler.derive import ALL, Derivation, derive
+from clearinghouse.database.digests import digest_of
+from crawler.bulk_sql import chunks
+from crawler.engine import backlink_counts as deriving
+from crawler.engine import finish_batch, message_queue
+from crawler.engine.backlink_counts import ALL, Derivation, derive
+from crawler.engine.initializer import initialize
+from crawler.engine.loop import Crawl
 from crawler.errors import Fenced
 from crawler.extract import pack_links
-from crawler.initializer import initialize
-from crawler.instance import Crawl
-from crawler.instances import register
-from crawler.ledger_check import faults
+from crawler.launching import launch
+from crawler.ledger import links_between_pages as links
+from crawler.ledger.ledger_check import faults
+from crawler.liveness.instances import register
 from crawler.models import ActiveQueue, Excursion, Instance, LedgerEntry, Message, PageHead, PageVersion, Run, State
-from crawler.policy import sightings
+from crawler.policy import backlinks as sightings
+from crawler.policy.backlinks import Addresses, Backlinks, count_backlinks, link_keys
 from crawler.policy.judge import Rules
-from crawler.policy.sightings import Addresses, Backlinks, count_backlinks, link_keys
-from crawler.queries import links
-from crawler.sql import chunks
 from crawler.values import Link, PointSettings, Snapshot
 from tests.crawler.conftest import crawl, make_document
 from tests.sites.graph import Page, serve
@@ -182,9 +183,9 @@ def test_an_excursion_stays_stopping_until_everything_is_counted() -> None:
 
 
 def test_a_killed_ending_is_finished_by_the_next_instance(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(small_endings, "MOST", 0)
+    monkeypatch.setattr(finish_batch, "MOST", 0)
     with serve({"/": Page(["/a"]), "/a": Page(["/"])}) as site:
-        run = intake.launch([make_document({"url": site.url("/")}).pk], by="test", speed="fast")
+        run = launch.launch([make_document({"url": site.url("/")}).pk], by="test", speed="fast")
         initialize(run)
         crawler = Crawl(run)
 
@@ -221,7 +222,7 @@ def test_heads_say_whether_the_newest_crawl_found_them() -> None:
 def test_endings_share_a_transaction_up_to_so_many_documents_and_addresses() -> None:
     def sizes(*addresses: int) -> list[list[int]]:
         queues: list[Any] = [SimpleNamespace(frontier=SimpleNamespace(known=range(count))) for count in addresses]
-        return [[len(queue.frontier.known) for queue in part] for part in small_endings.parts(queues)]
+        return [[len(queue.frontier.known) for queue in part] for part in finish_batch.parts(queues)]
 
     assert sizes() == []
     assert sizes(*[1] * 65) == [[1] * 64, [1]]
@@ -235,7 +236,7 @@ def test_small_documents_end_together_as_each_would_by_itself(monkeypatch: pytes
     seen = []
     with serve(pages) as site:
         for small in (64, 0):
-            monkeypatch.setattr(small_endings, "MOST", small)
+            monkeypatch.setattr(finish_batch, "MOST", small)
             documents = [make_document({"url": site.url("/"), "max_pages": most}) for most in (0, 2)]
             run = crawl(*documents)
             rows = LedgerEntry.objects.filter(excursion__run=run).order_by("excursion_id", "url")
@@ -254,7 +255,7 @@ def test_small_documents_end_together_as_each_would_by_itself(monkeypatch: pytes
 
 def test_a_large_ending_lets_the_other_queues_be_served(monkeypatch: pytest.MonkeyPatch) -> None:
     """While one document is being counted, the pages of another are fetched and the instance shows that it lives."""
-    monkeypatch.setattr(small_endings, "MOST", 0)
+    monkeypatch.setattr(finish_batch, "MOST", 0)
     steps = Derivation.steps
 
     def slow(self: Derivation) -> Iterator[None]:
@@ -267,7 +268,7 @@ def test_a_large_ending_lets_the_other_queues_be_served(monkeypatch: pytest.Monk
     pages = {"/a/": Page()} | {"/b/": Page(["/b/1"]), "/b/1": Page(["/b/2"], delay=0.3), "/b/2": Page(delay=0.3)}
     with serve(pages) as site:
         large, other = make_document({"url": site.url("/a/")}), make_document({"url": site.url("/b/")})
-        run = intake.launch([large.pk, other.pk], by="test", speed="fast")
+        run = launch.launch([large.pk, other.pk], by="test", speed="fast")
         initialize(run)
         seen: list[tuple[bool, int]] = []
 
@@ -282,7 +283,7 @@ def test_a_large_ending_lets_the_other_queues_be_served(monkeypatch: pytest.Monk
 
 
 def test_messages_are_not_deleted_by_an_instance_that_was_declared_dead() -> None:
-    run = intake.launch([make_document({"url": ROOT}).pk], by="test", speed="fast")
+    run = launch.launch([make_document({"url": ROOT}).pk], by="test", speed="fast")
     initialize(run)
     instance = register(run.pk)
     message_queue.claim(instance, 1)

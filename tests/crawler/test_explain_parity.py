@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 
 from clearinghouse.library.models import Document
-from crawler.explain import NO, YES, explain
-from crawler.intake import snapshot_of
+from crawler.launching.launch import snapshot_of
+from crawler.ledger.explain import NO, YES, explain
+from crawler.ledger.links_between_pages import keys_of, parents
 from crawler.models import Excursion, LedgerEntry, Run
 from crawler.policy.judge import CHECK_ORDER
-from crawler.queries.links import keys_of, parents
 from tests.crawler.conftest import crawl, make_document
 from tests.sites.graph import Page, Site, serve
 

@@ -7,9 +7,9 @@ import pytest
 from django.db import transaction
 from django.test import Client
 
-from crawler import faults
+from crawler.api import shapes
+from crawler.liveness import error_log
 from crawler.models import Fault
-from crawler.screens.api import shapes
 
 pytestmark = pytest.mark.django_db(databases=["default", "webcrawl", "primary", "backup"])
 log = logging.getLogger("tests.faults")
@@ -66,7 +66,7 @@ def test_no_password_and_no_sign_that_moves_a_cursor_is_kept() -> None:
 
 
 def test_only_so_many_kinds_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(faults, "MOST", 3)
+    monkeypatch.setattr(error_log, "MOST", 3)
     for number in range(6):
         log.error("kind %s" % number)  # noqa: UP031 - each its own kind
     assert sorted(Fault.objects.values_list("sentence", flat=True)) == ["kind 3", "kind 4", "kind 5"]

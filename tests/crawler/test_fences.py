@@ -12,12 +12,14 @@ from typing import Any
 import pytest
 from django.db import connections
 
-from clearinghouse.databases import WEBCRAWL
+from clearinghouse.database.aliases import WEBCRAWL
 from clearinghouse.library.models import Document
-from crawler import control, instance, intake, message_queue, small_endings, sql
-from crawler.initializer import initialize
-from crawler.instance import Crawl
-from crawler.instances import register
+from crawler import bulk_sql
+from crawler.engine import finish_batch, loop, message_queue
+from crawler.engine.initializer import initialize
+from crawler.engine.loop import Crawl
+from crawler.launching import control, launch
+from crawler.liveness.instances import register
 from crawler.models import Excursion, Run
 from tests.crawler.conftest import crawl, make_document
 from tests.sites.graph import Page, Site, serve
@@ -72,14 +74,14 @@ def written(words: str) -> str:
 @contextmanager
 def booked() -> Iterator[Book]:
     """Rows that PostgreSQL takes by COPY pass by Django's cursors: the INSERT they stand for is written down."""
-    book, as_copy = Book(), sql.as_copy
+    book, as_copy = Book(), bulk_sql.as_copy
 
     def copied(statement: str) -> str:
         book(lambda *_: None, statement, None, True, {})
         return as_copy(statement)
 
     with connections[WEBCRAWL].execute_wrapper(book), pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sql, "as_copy", copied)
+        patch.setattr(bulk_sql, "as_copy", copied)
         yield book
 
 
@@ -95,7 +97,7 @@ def document(site: Site) -> Document:
 
 
 def launched(site: Site) -> Run:
-    run = intake.launch([document(site).pk], by="test", speed="fast")
+    run = launch.launch([document(site).pk], by="test", speed="fast")
     initialize(run)
     return run
 
@@ -134,7 +136,7 @@ def test_claiming_storing_and_ending_a_small_document(site: Site) -> None:
 
 def test_ending_a_large_document(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is counted, its queue deleted and its excursion closed, each in transactions of their own."""
-    monkeypatch.setattr(small_endings, "MOST", 1)
+    monkeypatch.setattr(finish_batch, "MOST", 1)
     monkeypatch.setattr(message_queue, "_DELETED_AT_ONCE", 5)
     book = worked(launched(site))
     proved(book, "DELETE FROM message", "DELETE FROM active_queue", "UPDATE ledger SET backlinks")
@@ -145,13 +147,13 @@ def test_a_document_that_was_crawled_before(site: Site) -> None:
     measures = document(site)
     crawl(measures)
     del site.pages[f"/{PAGES - 1}"]
-    run = intake.launch([measures.pk], by="test", speed="fast")
+    run = launch.launch([measures.pk], by="test", speed="fast")
     initialize(run)
     proved(worked(run), "UPDATE page_head SET updated_fl", "DELETE FROM active_queue")
 
 
 def test_stopping(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(instance, "LOOK_SECONDS", 0.0)
+    monkeypatch.setattr(loop, "LOOK_SECONDS", 0.0)
     run = launched(site)
     book = worked(run, when_some_stand(lambda one: control.stop(Run.objects.get(pk=one.run.pk), "admin")))
     assert Excursion.objects.get(run=run).state == "stopped"
@@ -159,7 +161,7 @@ def test_stopping(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_cancelling(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(instance, "LOOK_SECONDS", 0.0)
+    monkeypatch.setattr(loop, "LOOK_SECONDS", 0.0)
     run = launched(site)
     book = worked(run, when_some_stand(lambda one: control.cancel(Run.objects.get(pk=one.run.pk), "admin")))
     assert Excursion.objects.get(run=run).state == "cancelled"
@@ -174,7 +176,7 @@ def test_handing_a_queue_back(site: Site) -> None:
 
 
 def test_pausing(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(instance, "LOOK_SECONDS", 0.0)
+    monkeypatch.setattr(loop, "LOOK_SECONDS", 0.0)
     run = launched(site)
     book = worked(run, when_some_stand(lambda one: control.pause(Run.objects.get(pk=one.run.pk), "admin")))
     assert Excursion.objects.get(run=run).state == "paused"

@@ -6,11 +6,14 @@ from typing import Any
 
 import pytest
 
-from crawler import control, extract, instance, instances, intake, reading
-from crawler.initializer import initialize
-from crawler.instance import Crawl
-from crawler.instances import Watch
-from crawler.ledger_check import faults
+from crawler import extract
+from crawler.engine import loop, page_outcome
+from crawler.engine.initializer import initialize
+from crawler.engine.loop import Crawl
+from crawler.launching import control, launch
+from crawler.ledger.ledger_check import faults
+from crawler.liveness import instances
+from crawler.liveness.instances import Watch
 from crawler.models import Event, Excursion, LedgerEntry, Run, State
 from crawlpoints.models import CrawlPoint
 from tests.crawler.conftest import go_on, make_document
@@ -22,7 +25,7 @@ Ledger = Callable[[Run], dict[str, str]]
 
 
 def started(*points: dict[str, Any], **options: Any) -> Run:
-    run = intake.launch([make_document(*points).pk], by="test", **{"speed": "fast"} | options)
+    run = launch.launch([make_document(*points).pk], by="test", **{"speed": "fast"} | options)
     initialize(run)
     return run
 
@@ -82,7 +85,7 @@ def test_an_heir_fetches_nothing_for_a_crawl_point_that_was_deactivated_before(
     names = [f"/m/{n}" for n in range(40)]
     with serve({"/m/": Page(names), "/b/": Page()} | {name: Page(delay=0.2) for name in names}) as site:
         run = started({"url": site.url("/m/")}, {"url": site.url("/b/")}, speed="medium", ignore_robots=True)
-        monkeypatch.setattr(instance, "LOOK_SECONDS", 0.05)
+        monkeypatch.setattr(loop, "LOOK_SECONDS", 0.05)
 
         def deactivate_and_stop(one: Crawl) -> None:
             if Excursion.objects.get(run=run).crawled >= 3:
@@ -92,7 +95,7 @@ def test_an_heir_fetches_nothing_for_a_crawl_point_that_was_deactivated_before(
 
         Crawl(run).work(deactivate_and_stop)
         before = asked(site, "/m/")
-        monkeypatch.setattr(instance, "LOOK_SECONDS", 1.0)
+        monkeypatch.setattr(loop, "LOOK_SECONDS", 1.0)
         heir = Crawl(run)
         heir._looked = time.monotonic()  # it looked just before it claimed
         heir.work()
@@ -106,8 +109,8 @@ def test_an_answer_that_comes_after_a_pause_is_not_taken_for_the_one_of_the_resu
     ledger: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The process stays, the queue was handed back and is served again: its messages were read anew."""
-    monkeypatch.setattr(instance, "LOOK_SECONDS", 0.05)
-    monkeypatch.setattr(instance, "LANDING_SECONDS", 0.2)
+    monkeypatch.setattr(loop, "LOOK_SECONDS", 0.05)
+    monkeypatch.setattr(loop, "LANDING_SECONDS", 0.2)
     with serve({"/": Page(["/slow"]), "/slow": Page(["/last"], delay=2.0), "/last": Page(delay=1.5)}) as site:
         run = started({"url": site.url("/")})
         paused: list[float] = []
@@ -150,7 +153,7 @@ def test_an_instance_that_expands_all_that_is_stored_is_not_taken_for_dead(
     with serve(pages) as site:
         late = {"url": site.url("/late/"), "root": site.url("/")}
         run = started({"url": site.url("/all/"), "depth": 2}, late)
-        monkeypatch.setattr(reading.extract, "unpack_links", slow)
+        monkeypatch.setattr(page_outcome.extract, "unpack_links", slow)
         run = go_on(run)
     assert len(unpacked) > 30 and buried == []  # 30 of them take longer than the silence of the dead
     assert run.state == "finished" and faults(run) == []

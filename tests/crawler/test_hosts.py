@@ -9,11 +9,11 @@ from itertools import pairwise
 
 import pytest
 
-from clearinghouse.digests import digest_of
-from crawler.instances import register
-from crawler.ledger_check import faults
+from clearinghouse.database.digests import digest_of
+from crawler.ledger.ledger_check import faults
+from crawler.liveness.instances import register
 from crawler.models import Excursion, HostService, Run
-from crawler.pace import Pace, Want
+from crawler.sites.rate_slots import Pace, Want
 from tests.crawler.conftest import crawl, make_document
 from tests.sites.graph import Page, serve
 

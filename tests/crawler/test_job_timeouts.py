@@ -13,12 +13,13 @@ import pytest
 from redis import Redis
 from rq.timeouts import JobTimeoutException, UnixSignalDeathPenalty
 
-from clearinghouse import queues
 from clearinghouse.local import redis_server
-from crawler import intake, jobs
-from crawler.initializer import initialize
-from crawler.instance import Crawl
-from crawler.ledger_check import faults
+from clearinghouse.operations import queues
+from crawler import jobs
+from crawler.engine.initializer import initialize
+from crawler.engine.loop import Crawl
+from crawler.launching import launch
+from crawler.ledger.ledger_check import faults
 from crawler.models import ActiveQueue, Event, Run
 from tests.crawler.conftest import make_document
 from tests.sites.graph import Page, serve
@@ -63,7 +64,7 @@ def test_a_job_whose_time_is_over_fails_nothing_and_another_goes_on(
     pages = {"/": Page([f"/{n}" for n in range(150)])} | {f"/{n}": Page(delay=0.02) for n in range(150)}
     slices = 0
     with serve(pages) as site:
-        run = intake.launch([make_document({"url": site.url("/")}).pk], by="test", speed="medium", ignore_robots=True)
+        run = launch.launch([make_document({"url": site.url("/")}).pk], by="test", speed="medium", ignore_robots=True)
         Run.objects.filter(pk=run.pk).update(speed="fast")
         initialize(run)
         until = time.monotonic() + 60

@@ -6,14 +6,15 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
+from crawler.findings import queries as findings
+from crawler.launching.document_filter import DocumentRow, in_view
+from crawler.launching.launch_subset import ONLY_FAILED, Choice, narrowed
+from crawler.ledger.address_status import whereabouts
 from crawler.models import Diagnosis, Excursion, Finding, LedgerEntry, Run
-from crawler.narrowing import ONLY_FAILED, Choice, narrowed
-from crawler.queries import findings, reports
-from crawler.queries.latest import last_crawls, trends
-from crawler.queries.viewed import DocumentRow, in_view
-from crawler.queries.whereabouts import whereabouts
+from crawler.runs import report_queries
+from crawler.runs.latest_crawls import last_crawls, trends
 from crawler.values import Snapshot
-from crawlpoints.screens.facts import failing_points, newest_of
+from crawlpoints.documents.crawl_facts import failing_points, newest_of
 from tests.crawler.conftest import crawl, make_document
 from tests.sites.graph import Page, Site, serve
 
@@ -83,7 +84,7 @@ def test_a_document_without_a_complete_crawl_shows_what_is_known_and_a_cancelled
     ended(cancelled, "cancelled", crawled=200)
     ended(stopped, "cancelled", crawled=200)
     assert {doc: last.run_id for doc, last in last_crawls().items()} == {stopped.pk: known.run_id}
-    assert sum(pages for _, pages, _ in reports.pages_by_day(None, timezone.now() - timedelta(1))) == 5
+    assert sum(pages for _, pages, _ in report_queries.pages_by_day(None, timezone.now() - timedelta(1))) == 5
     rows = [DocumentRow(1, "", "", "", "", True, 1, 1, last_crawls().get(one.pk)) for one in (stopped, cancelled)]
     assert [row.last is None for row in in_view(rows, "never")] == [True]
 
@@ -104,7 +105,7 @@ def test_findings_and_dead_links_are_those_of_the_last_complete_crawl() -> None:
             excursion=one, run_id=one.run_id, doc_id=document.pk, advice="review", at=timezone.now()
         )
     part = ended(document, "finished", part="point", crawled=1)
-    assert [row.url for row in reports.dead_links(None)] == [URL + "dead"]
+    assert [row.url for row in report_queries.dead_links(None)] == [URL + "dead"]
     again = ended(document, "finished", crawled=1)
     assert findings.before(again) == (whole.run_id, 9)
     assert findings.decided_before(again) == {("robots", ""): accepted}

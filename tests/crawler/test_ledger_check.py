@@ -10,12 +10,13 @@ from django.core.management import call_command
 from django.db.models import F
 from django.utils import timezone
 
-from clearinghouse.commands import Stop
-from clearinghouse.digests import digest_of
-from crawler import intake, proof
+from clearinghouse.database.digests import digest_of
+from clearinghouse.operations.command_base import Stop
+from crawler.engine.initializer import initialize
 from crawler.extract import pack_links
-from crawler.initializer import initialize
-from crawler.ledger_check import faults
+from crawler.launching import launch
+from crawler.ledger import ledger_contents
+from crawler.ledger.ledger_check import faults
 from crawler.models import (
     ActiveQueue,
     CrawledPage,
@@ -184,7 +185,7 @@ def test_more_pages_than_all_maxima_allow_are_named(run: Run) -> None:
 
 
 def test_a_run_that_has_only_begun_balances() -> None:
-    run = intake.launch([make_document({"url": "http://127.0.0.1:1/"}).pk], by="test")
+    run = launch.launch([make_document({"url": "http://127.0.0.1:1/"}).pk], by="test")
     assert faults(run) == []
     initialize(run)
     assert faults(Run.objects.get(pk=run.pk)) == []
@@ -205,12 +206,12 @@ def test_the_command_checks_every_run_or_one(run: Run) -> None:
 
 
 def test_of_many_pages_an_even_share_of_the_bytes_is_read(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(proof, "BODIES_AT_ONCE", 1)
+    monkeypatch.setattr(ledger_contents, "BODIES_AT_ONCE", 1)
     PageBody.objects.update(content=b"0")
     versions = PageVersion.objects.filter(run_id=run.pk - 1)  # three of them
-    assert list(proof.of_bytes(versions)) == ["3 contents are not the bytes that were fetched"]
-    monkeypatch.setattr(proof, "READ_AT_MOST", 0)
-    assert list(proof.of_bytes(versions)) == []
+    assert list(ledger_contents.of_bytes(versions)) == ["3 contents are not the bytes that were fetched"]
+    monkeypatch.setattr(ledger_contents, "READ_AT_MOST", 0)
+    assert list(ledger_contents.of_bytes(versions)) == []
 
 
 def test_for_programs_every_broken_sentence_is_in_the_one_object(run: Run) -> None:

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 from django.core.management import call_command
 
-from clearinghouse.commands import Stop
-from clearinghouse.digests import digest_of
+from clearinghouse.database.digests import digest_of
+from clearinghouse.operations.command_base import Stop
+from crawler.ledger import links_between_pages
+from crawler.ledger.links_between_pages import backlinks, broken_links, children, newest_finished, parents
 from crawler.models import Excursion, LedgerEntry, Run
-from crawler.queries import links
-from crawler.queries.links import backlinks, broken_links, children, newest_finished, parents
 from tests.crawler.conftest import crawl, make_document
 from tests.sites.graph import Page, Site, html, serve
 
@@ -47,7 +47,7 @@ def test_children_are_links_in_order_with_what_became_of_them() -> None:
 
 
 def test_parents_are_the_pages_that_link_here_with_their_anchor_texts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(links, "READ_AT_ONCE", 2)
+    monkeypatch.setattr(links_between_pages, "READ_AT_ONCE", 2)
     first = (
         b'<a href="/c">See c</a> <a href="/c?PHPSESSID=ew8vhx3ld1">again</a> <a href="/c">See c</a> <a href=/b>b</a>'
     )
@@ -138,5 +138,5 @@ def test_reading_ends_with_the_last_page_that_was_counted(django_assert_max_num_
     with serve(pages) as site:
         run = crawl(make_document({"url": site.url("/")}))
     with pytest.MonkeyPatch.context() as patch, django_assert_max_num_queries(5, using="webcrawl"):
-        patch.setattr(links, "READ_AT_ONCE", 1)
+        patch.setattr(links_between_pages, "READ_AT_ONCE", 1)
         assert len(parents(excursion_of(run), [digest_of(site.url("/3"))])) == 1

@@ -10,10 +10,10 @@ from contextlib import contextmanager
 
 import pytest
 
-from clearinghouse.addresses.parse import split
-from crawler.preview.detect import fields_of
-from crawler.preview.line import looking
-from crawler.preview.visit import LINKS_SHOWN, Visit, Visitor, visit
+from clearinghouse.addresses.parsing import split
+from crawler.preview.fetch_once import LINKS_SHOWN, Visit, Visitor, visit
+from crawler.preview.form_detection import fields_of
+from crawler.preview.throttled_client import looking
 from crawler.values import Fetched, PointSettings, Request, Snapshot
 from tests.sites.misbehaving import Site, page
 from tests.unit.test_hostile_pages import _environment
@@ -23,7 +23,7 @@ LINKS = 30_000
 FORM = "<form method=post><input name=who><input type=password name=word></form>"
 _GIVEN_BACK = """
 import re, threading
-from clearinghouse.free_memory import give_back_memory
+from clearinghouse.operations.free_memory import give_back_memory
 
 def own():
     with open("/proc/self/smaps_rollup") as told:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from crawler.ledger_check import faults
+from crawler.ledger.ledger_check import faults
 from crawler.models import Run
 from tests.crawler.conftest import crawl, make_document
 from tests.sites.misbehaving import Site, page, redirect

@@ -4,12 +4,13 @@ from collections.abc import Iterator
 
 import pytest
 
-from crawler import intake, message_queue, results
-from crawler.initializer import initialize
-from crawler.instances import register
+from crawler.engine import message_queue, storage
+from crawler.engine.initializer import initialize
+from crawler.engine.local_queue import IN_MEMORY, ServedQueue
+from crawler.launching import launch
+from crawler.liveness.instances import register
 from crawler.models import Excursion, Instance, Run
-from crawler.policy.reach import Way
-from crawler.served import IN_MEMORY, ServedQueue
+from crawler.policy.path import Way
 from tests.crawler.conftest import make_document
 
 pytestmark = pytest.mark.django_db(databases=["default", "webcrawl"])
@@ -24,7 +25,7 @@ def served(run: Run) -> tuple[Instance, ServedQueue]:
 @pytest.fixture
 def queue() -> Iterator[tuple[Instance, ServedQueue]]:
     document = make_document({"url": f"{SITE}/", "root": f"{SITE}/", "depth": 99})
-    run = intake.launch([document.pk], by="test", speed="fast")
+    run = launch.launch([document.pk], by="test", speed="fast")
     initialize(run)
     instance, queue = served(run)
     queue.fly(queue.take(queue.next_item(SITE)[1]))  # the start page is being read
@@ -57,7 +58,7 @@ def test_an_address_that_left_memory_comes_back_when_it_is_found_nearer(queue: t
     assert not served_queue.low
     found(served_queue, 0, "/far")
     assert served_queue.low  # the database is to be asked before anything else starts
-    results.commit(instance, [served_queue.work])
+    storage.commit(instance, [served_queue.work])
     served_queue.refill()
     assert taken(served_queue, 2) == ["/far", "/0"]
     assert not served_queue.low
@@ -70,7 +71,7 @@ def test_every_address_is_taken_once_and_none_passes_a_nearer_one(queue: tuple[I
     order: list[str] = []
     for depth in (5, 4, 3, 2, 1):
         found(served_queue, depth, *names[depth::7])
-        results.commit(instance, [served_queue.work])
+        storage.commit(instance, [served_queue.work])
         served_queue.refill()
     while served_queue.low or served_queue.has(SITE):
         if served_queue.low:

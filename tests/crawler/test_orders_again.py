@@ -1,6 +1,7 @@
 """An order to a run is done wholly or not at all, and can be given again: every order, with every write of it failing.
 
-The table of orders is checked against crawler.control: an order that is new there is missing here, and is told.
+The table of orders is checked against crawler.launching.control: an order that is new there is missing here, and is
+told.
 """
 
 import inspect
@@ -14,14 +15,14 @@ from django.core.management import call_command
 from django.db import OperationalError, connections
 
 from clearinghouse.audit.models import Entry
-from clearinghouse.databases import DEFAULT, WEBCRAWL
+from clearinghouse.database.aliases import DEFAULT, WEBCRAWL
+from clearinghouse.database.records import acting_as
 from clearinghouse.library.models import Document
-from clearinghouse.records import acting_as
-from crawler import asking, control, intake, quiet, schedules
+from crawler.engine.initializer import initialize
 from crawler.errors import AllBusy, WrongMoment
 from crawler.findings.decisions import repair
-from crawler.findings.values import Fix
-from crawler.initializer import initialize
+from crawler.findings.types import Fix
+from crawler.launching import control, crawl_requests, launch, quiet_hours, schedules
 from crawler.models import CrawlRequest, Event, Excursion, Finding, Hold, Run, Schedule
 from crawlpoints.queries import patterns_of, points_of
 from tests.crawler.conftest import make_document
@@ -77,7 +78,7 @@ def state() -> dict[str, Any]:
         "requests": list(CrawlRequest.objects.values_list("state", "answered_by")),
         "held": Hold.objects.count(),
         "plans": list(Schedule.objects.values_list("active", flat=True)),
-        "silence": [quiet.week().paused_by, quiet.week().hours],
+        "silence": [quiet_hours.week().paused_by, quiet_hours.week().hours],
     }
 
 
@@ -86,7 +87,7 @@ def unnumbered(text: str) -> str:
 
 
 def started() -> Run:
-    run = intake.launch([make_document(HOST).pk], by="amira")
+    run = launch.launch([make_document(HOST).pk], by="amira")
     initialize(run)
     return Run.objects.get()
 
@@ -137,13 +138,13 @@ def test_whatever_write_fails_the_order_is_not_half_done_and_works_when_given_ag
 
 def held() -> Run:
     run = started()
-    quiet.pause_all("amira")
-    quiet.enforce(run.created_at)
+    quiet_hours.pause_all("amira")
+    quiet_hours.enforce(run.created_at)
     return run
 
 
 def asked_for() -> Run:
-    asking.ask(make_document(HOST), "chen", note="please")
+    crawl_requests.ask(make_document(HOST), "chen", note="please")
     return Run()
 
 
@@ -160,15 +161,15 @@ def nothing() -> Run:
 
 
 BROTHERS: dict[str, tuple[Callable[[], Run], Callable[[Run], object]]] = {
-    "launch": (nothing, lambda run: intake.launch(None, by="boris")),
-    "answer a request by a launch": (asked_for, lambda run: asking.launch(CrawlRequest.objects.get(), "boris")),
-    "decline a request": (asked_for, lambda run: asking.decline(CrawlRequest.objects.get(), "boris")),
+    "launch": (nothing, lambda run: launch.launch(None, by="boris")),
+    "answer a request by a launch": (asked_for, lambda run: crawl_requests.launch(CrawlRequest.objects.get(), "boris")),
+    "decline a request": (asked_for, lambda run: crawl_requests.decline(CrawlRequest.objects.get(), "boris")),
     "turn a plan off": (
         planned,
         lambda run: schedules.turn(Schedule.objects.get(), on=False, now=run.created_at),
     ),
-    "pause all": (started, lambda run: quiet.pause_all("boris")),
-    "let all go on": (held, lambda run: quiet.resume_all("boris")),
+    "pause all": (started, lambda run: quiet_hours.pause_all("boris")),
+    "let all go on": (held, lambda run: quiet_hours.resume_all("boris")),
 }
 
 
@@ -210,7 +211,7 @@ def prove(prepare: Callable[[], Run], order: Callable[[Run], object], again: tup
 def found(fix: dict[str, Any]) -> Document:
     """A finding that offers this repair."""
     document = make_document(HOST)
-    initialize(intake.launch([document.pk], by="amira"))
+    initialize(launch.launch([document.pk], by="amira"))
     point = points_of(document).get()
     offered = (
         Fix("Repair", exclude="http://127.0.0.1:1/old/*") if not fix else Fix("Repair", point_id=point.pk, change=fix)

@@ -6,14 +6,16 @@ from typing import Any
 
 import pytest
 
-from crawler import control, instance, instances, intake, traffic
-from crawler.initializer import initialize
-from crawler.instance import Crawl
-from crawler.ledger_check import faults
+from crawler.engine import dispatch, loop
+from crawler.engine.child_processes import Parsers
+from crawler.engine.dispatch import Traffic
+from crawler.engine.initializer import initialize
+from crawler.engine.loop import Crawl
+from crawler.launching import control, launch
+from crawler.ledger.ledger_check import faults
+from crawler.liveness import instances
 from crawler.models import Excursion, Instance, Run, State
-from crawler.parsers import Parsers
-from crawler.speeds import SPEEDS
-from crawler.traffic import Traffic
+from crawler.sites.speeds import SPEEDS
 from crawlpoints.models import CrawlPoint
 from tests.crawler.conftest import go_on, make_document
 from tests.crawler.test_signing_in import links, with_form
@@ -59,7 +61,7 @@ def starts(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 @pytest.mark.parametrize("name", ORDERS)
 def test_nothing_starts_after_an_order_and_nothing_is_lost_or_fetched_twice(name: str, starts: list[float]) -> None:
     with serve({"/": Page([f"/p/{n}" for n in range(PAGES)])} | {f"/p/{n}": Page() for n in range(PAGES)}) as site:
-        run = intake.launch([make_document({"url": site.url("/")}).pk], by="test", speed="fast", ignore_robots=True)
+        run = launch.launch([make_document({"url": site.url("/")}).pk], by="test", speed="fast", ignore_robots=True)
         initialize(run)
         looked = ordered = 0.0
 
@@ -89,9 +91,9 @@ def test_nothing_starts_after_an_order_and_nothing_is_lost_or_fetched_twice(name
 def test_pages_that_came_before_a_pause_are_stored_however_long_they_take_to_read(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(instance, "LANDING_SECONDS", 0.1)
+    monkeypatch.setattr(loop, "LANDING_SECONDS", 0.1)
     monkeypatch.setattr(instances, "BEAT_SECONDS", 0.2)  # and rivals see meanwhile that it lives
-    monkeypatch.setattr(traffic, "TELL_SECONDS", 0.1)
+    monkeypatch.setattr(dispatch, "TELL_SECONDS", 0.1)
     collect, submit, ordered, came = Parsers.collect, Parsers.submit, 0.0, set[str]()
     tell, told = instances.tell, list[tuple[float, dict[str, Any]]]()
     monkeypatch.setattr(instances, "tell", lambda row, one: (told.append((time.monotonic(), one)), tell(row, one)))
@@ -103,7 +105,7 @@ def test_pages_that_came_before_a_pause_are_stored_however_long_they_take_to_rea
     monkeypatch.setattr(Parsers, "submit", noted)
     monkeypatch.setattr(Parsers, "collect", lambda self: [] if time.monotonic() < ordered + 0.8 else collect(self))
     with serve({"/": Page([f"/p/{n}" for n in range(300)])} | {f"/p/{n}": Page() for n in range(300)}) as site:
-        run = intake.launch([make_document({"url": site.url("/")}).pk], by="test", speed="fast", ignore_robots=True)
+        run = launch.launch([make_document({"url": site.url("/")}).pk], by="test", speed="fast", ignore_robots=True)
         initialize(run)
 
         def watch(crawl: Crawl) -> None:
@@ -135,7 +137,7 @@ def test_what_is_asked_while_a_pause_waits_for_the_last_pages_is_obeyed(
 
     monkeypatch.setattr(Crawl, "_land_everything", landed)
     with serve({"/": Page([f"/p/{n}" for n in range(50)])} | {f"/p/{n}": Page() for n in range(50)}) as site:
-        run = intake.launch([make_document({"url": site.url("/")}).pk], by="test", speed="fast", ignore_robots=True)
+        run = launch.launch([make_document({"url": site.url("/")}).pk], by="test", speed="fast", ignore_robots=True)
         initialize(run)
 
         def watch(crawl: Crawl) -> None:
@@ -150,7 +152,7 @@ def test_no_round_starts_requests_for_longer_than_an_order_may_wait(monkeypatch:
     """Each queue may have to be filled before it starts something; with hundreds, that took seconds."""
     start, begun = Traffic._start, []
     with serve({f"/{n}/": Page() for n in range(5)}) as site:
-        run = intake.launch([make_document({"url": site.url(f"/{n}/")}).pk for n in range(5)], by="test", speed="fast",
+        run = launch.launch([make_document({"url": site.url(f"/{n}/")}).pk for n in range(5)], by="test", speed="fast",
                             ignore_robots=True)  # fmt: skip
         initialize(run)
 
@@ -158,7 +160,7 @@ def test_no_round_starts_requests_for_longer_than_an_order_may_wait(monkeypatch:
             begun.append(what)
             start(self, *what)  # type: ignore[arg-type]
             control.pause(run, "anna")
-            time.sleep(2 * traffic.STARTING_SECONDS)
+            time.sleep(2 * dispatch.STARTING_SECONDS)
 
         monkeypatch.setattr(Traffic, "_start", slow)
         Crawl(run).work()
@@ -172,7 +174,7 @@ def test_pages_that_wait_for_a_sign_in_are_given_back() -> None:
     names = [f"/m/{n}" for n in range(40)]
     with forms.serve(pages={name: links() for name in names}, pages_a_session=4, slow=0.6) as site:
         site.pages["/m/"] = links(*names)
-        run = intake.launch([make_document(with_form(site)).pk], by="test", speed="fast", ignore_robots=True)
+        run = launch.launch([make_document(with_form(site)).pk], by="test", speed="fast", ignore_robots=True)
         initialize(run)
         ordered = 0.0
 

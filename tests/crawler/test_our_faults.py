@@ -7,12 +7,14 @@ from typing import Any
 import pytest
 from django.db import connections
 
-from crawler import crashes, instance, intake, reading, results, small_endings, traffic
-from crawler.derive import Derivation
-from crawler.extract import wire
-from crawler.initializer import initialize
-from crawler.instance import Crawl
-from crawler.ledger_check import faults
+from crawler.engine import dispatch, finish_batch, loop, page_outcome, storage
+from crawler.engine.backlink_counts import Derivation
+from crawler.engine.initializer import initialize
+from crawler.engine.loop import Crawl
+from crawler.extract import parser_messages
+from crawler.launching import launch
+from crawler.ledger.ledger_check import faults
+from crawler.liveness import fault_counts
 from crawler.models import Event, Excursion, Instance, LedgerEntry, PageVersion, Run, State
 from crawler.policy.frontier import Frontier
 from tests.crawler.conftest import crawl, make_document
@@ -34,14 +36,14 @@ def test_an_address_that_is_too_long_with_its_append_text_is_skipped_and_takes_n
 
 
 def test_a_fault_before_the_request_costs_the_page_only(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
-    real = traffic.wire_url
+    real = dispatch.wire_url
 
     def broken(address: Any, append: str) -> Any:
         if address.path == "/bad":
             raise ZeroDivisionError("of ours")
         return real(address, append)
 
-    monkeypatch.setattr(traffic, "wire_url", broken)
+    monkeypatch.setattr(dispatch, "wire_url", broken)
     with serve({"/": Page(["/bad", "/good"]), "/bad": Page(), "/good": Page()}) as site:
         run = crawl(make_document({"url": site.url("/")}))
     assert ledger(run) == {"/": "crawled", "/bad": "error", "/good": "crawled"}
@@ -80,14 +82,14 @@ def test_a_fault_between_the_decision_and_its_verdict_is_the_verdict(
 
 
 def test_a_fault_while_a_page_is_stored_leaves_nothing_of_it(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
-    real = reading.Reader.conclude
+    real = page_outcome.Reader.conclude
 
-    def broken(self: Any, queue: Any, item: Any, verdict: results.Verdict, *rest: Any) -> Any:
+    def broken(self: Any, queue: Any, item: Any, verdict: storage.Verdict, *rest: Any) -> Any:
         if verdict.version_id and verdict.url.endswith("/bad"):
             raise ZeroDivisionError("of ours")
         return real(self, queue, item, verdict, *rest)
 
-    monkeypatch.setattr(reading.Reader, "conclude", broken)
+    monkeypatch.setattr(page_outcome.Reader, "conclude", broken)
     with serve({"/": Page(["/bad"]), "/bad": Page()}) as site:
         run = crawl(make_document({"url": site.url("/")}))
     assert ledger(run) == {"/": "crawled", "/bad": "error"}
@@ -95,7 +97,7 @@ def test_a_fault_while_a_page_is_stored_leaves_nothing_of_it(ledger: Ledger, mon
 
 
 def test_a_parser_that_answers_nonsense_is_replaced(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
-    real, answers = wire.parsed, []
+    real, answers = parser_messages.parsed, []
 
     def nonsense(text: memoryview, data: memoryview) -> Any:
         page = real(text, data)
@@ -104,7 +106,7 @@ def test_a_parser_that_answers_nonsense_is_replaced(ledger: Ledger, monkeypatch:
             raise ValueError("not the answer of a parser")
         return page
 
-    monkeypatch.setattr(wire, "parsed", nonsense)
+    monkeypatch.setattr(parser_messages, "parsed", nonsense)
     with serve({"/": Page(["/bad", "/good"]), "/bad": Page(), "/good": Page()}) as site:
         run = crawl(make_document({"url": site.url("/")}))
     assert ledger(run) == {"/": "crawled", "/bad": "quarantined", "/good": "crawled"}
@@ -116,14 +118,14 @@ def test_a_parser_that_answers_nonsense_is_replaced(ledger: Ledger, monkeypatch:
 
 def bad_pages(monkeypatch: pytest.MonkeyPatch, word: str, fault: Callable[[], None]) -> None:
     """Whatever is written together with an address of this name cannot be written."""
-    real = results._write
+    real = storage._write
 
-    def broken(works: list[results.Work]) -> Any:
+    def broken(works: list[storage.Work]) -> Any:
         if any(verdict.url.endswith(word) for work in works for verdict in work.verdicts if verdict.version_id):
             fault()
         return real(works)
 
-    monkeypatch.setattr(results, "_write", broken)
+    monkeypatch.setattr(storage, "_write", broken)
 
 
 def divides() -> None:
@@ -148,27 +150,27 @@ def test_a_document_that_meets_faults_of_ours_again_and_again_ends_failed_and_th
     with serve(pages) as site:
         documents = [make_document({"url": site.url(f"/{n}/")}) for n in range(3)]
         run = crawl(*documents)
-        assert site.requests["/1/bad"] == crashes.MOST
+        assert site.requests["/1/bad"] == fault_counts.MOST
     ends = {one.doc_id: one for one in Excursion.objects.filter(run=run)}
     assert [ends[document.pk].state for document in documents] == [State.FINISHED, State.FAILED, State.FINISHED]
     assert run.state == State.FAILED and run.finished_at and faults(run) == []
     failed = ends[documents[1].pk]
     assert re.search(named, failed.error) and "_write" in failed.error
-    assert failed.crashes == crashes.MOST and failed.queued == 0 and ledger(run)["/1/bad"] == "error"
-    assert Event.objects.filter(run=run, kind="fault").count() == crashes.MOST
+    assert failed.crashes == fault_counts.MOST and failed.queued == 0 and ledger(run)["/1/bad"] == "error"
+    assert Event.objects.filter(run=run, kind="fault").count() == fault_counts.MOST
     assert not Instance.objects.filter(alive=True).exists()
 
 
 def test_a_fault_that_passes_costs_no_document(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
-    real, came = results._write, []
+    real, came = storage._write, []
 
-    def once(works: list[results.Work]) -> Any:
+    def once(works: list[storage.Work]) -> Any:
         if not came and any(work.verdicts for work in works):
             came.append(1)
             raise ZeroDivisionError("of ours")
         return real(works)
 
-    monkeypatch.setattr(results, "_write", once)
+    monkeypatch.setattr(storage, "_write", once)
     with serve({"/": Page(["/a"]), "/a": Page()}) as site:
         run = crawl(make_document({"url": site.url("/")}), make_document({"url": site.url("/")}))
     assert came and run.state == "finished" and faults(run) == []
@@ -178,7 +180,7 @@ def test_a_fault_that_passes_costs_no_document(ledger: Ledger, monkeypatch: pyte
 def test_a_document_whose_queue_cannot_be_read_or_whose_links_cannot_be_counted_ends_failed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(small_endings, "MOST", 0)
+    monkeypatch.setattr(finish_batch, "MOST", 0)
     real = Derivation.steps
 
     def broken(self: Derivation) -> Any:
@@ -186,14 +188,14 @@ def test_a_document_whose_queue_cannot_be_read_or_whose_links_cannot_be_counted_
             raise ZeroDivisionError("of ours")
         return real(self)
 
-    class Queue(instance.ServedQueue):
+    class Queue(loop.ServedQueue):
         def __init__(self, excursion: Excursion, *rest: Any) -> None:
             if excursion.title == "Unread":
                 raise ZeroDivisionError("of ours")
             super().__init__(excursion, *rest)
 
     monkeypatch.setattr(Derivation, "steps", broken)
-    monkeypatch.setattr(instance, "ServedQueue", Queue)
+    monkeypatch.setattr(loop, "ServedQueue", Queue)
     with serve({"/": Page(["/a"]), "/a": Page()}) as site:
         run = crawl(*(make_document({"url": site.url("/")}, title=name) for name in ("Good", "Unread", "Uncounted")))
     ends = Excursion.objects.filter(run=run).order_by("doc_id").values_list("title", "state", "crawled")
@@ -202,14 +204,14 @@ def test_a_document_whose_queue_cannot_be_read_or_whose_links_cannot_be_counted_
 
 
 def test_a_fault_that_is_no_documents_ends_the_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    run = intake.launch([make_document({"url": "http://127.0.0.1:1/"}).pk], by="test", speed="fast")
+    run = launch.launch([make_document({"url": "http://127.0.0.1:1/"}).pk], by="test", speed="fast")
     initialize(run)
     one = Crawl(run)
 
     def broken(*_: object) -> None:
         raise ZeroDivisionError("of ours")
 
-    monkeypatch.setattr(instance, "orders", broken)
+    monkeypatch.setattr(loop, "orders", broken)
     with pytest.raises(ZeroDivisionError):
         one.work()
     assert not LedgerEntry.objects.exists() and Excursion.objects.get(run=run).crashes == 0

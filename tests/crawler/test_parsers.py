@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from clearinghouse.addresses.parse import split
+from clearinghouse.addresses.parsing import split
 from clearinghouse.published import types
-from crawler import parsers
-from crawler.extract import documents
-from crawler.parsers import Died, Parser, Parsers
+from crawler.engine import child_processes
+from crawler.engine.child_processes import Died, Parser, Parsers
+from crawler.extract.office import document_reader
 from crawler.values import Extracted, Fetched, Request
 
 
@@ -71,7 +71,7 @@ def test_a_killed_parser_costs_one_try_of_the_first_page_only(parser: Parser) ->
 def test_a_parser_that_is_stopped_is_replaced_and_no_page_blamed(
     parser: Parser, monkeypatch: pytest.MonkeyPatch, alone: bool
 ) -> None:
-    monkeypatch.setattr(parsers, "SECONDS", 1.0)
+    monkeypatch.setattr(child_processes, "SECONDS", 1.0)
     parser.submit("first", fetched(b"<title>first</title>"), "https://a.example/x")
     wait_for(parser, 1)
     stopped = parser._process.pid
@@ -84,35 +84,35 @@ def test_a_parser_that_is_stopped_is_replaced_and_no_page_blamed(
 
 
 def test_a_page_with_which_every_process_stands_still_is_named_in_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(parsers, "SECONDS", 0.3)
-    monkeypatch.setattr(parsers, "ASLEEP", 2)
+    monkeypatch.setattr(child_processes, "SECONDS", 0.3)
+    monkeypatch.setattr(child_processes, "ASLEEP", 2)
     started: list[int] = []
-    real = parsers.subprocess.Popen
+    real = child_processes.subprocess.Popen
 
     def silent(command: list[str], **options: Any) -> Any:
         """Instead of a parser one that never says anything, until the page has had its tries."""
-        quiet = len(started) < parsers.TRIES
+        quiet = len(started) < child_processes.TRIES
         process = real([sys.executable, "-c", "import time; time.sleep(60)"] if quiet else command, **options)
         started.append(process.pid)
         return process
 
-    monkeypatch.setattr(parsers.subprocess, "Popen", silent)
+    monkeypatch.setattr(child_processes.subprocess, "Popen", silent)
     parser = Parser()
     try:
         parser.submit("still", fetched(b"<title>still</title>"), "https://a.example/x")
         parser.submit("next", fetched(b"<title>next</title>"), "https://a.example/x")
-        monkeypatch.setattr(parsers, "SECONDS", 1.0)
+        monkeypatch.setattr(child_processes, "SECONDS", 1.0)
         answers = dict(wait_for(parser, 2, 40.0))
     finally:
         parser.close()
     assert isinstance(answers["still"], Died) and answers["still"].slow
-    assert answers["next"].title == "next" and len(started) == parsers.TRIES + 1
+    assert answers["next"].title == "next" and len(started) == child_processes.TRIES + 1
 
 
 def test_a_parser_that_works_too_long_on_a_page_is_replaced_and_the_page_named(
     parser: Parser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(parsers, "SECONDS", 0.4)
+    monkeypatch.setattr(child_processes, "SECONDS", 0.4)
     heavy = b"<title>slow</title>" + b"<p>" + b"<b><i>word </i></b>" * 1_200_000
     parser.submit("slow", fetched(heavy), "https://a.example/x")
     parser.submit("next", fetched(b"<title>next</title>"), "https://a.example/x")
@@ -122,16 +122,16 @@ def test_a_parser_that_works_too_long_on_a_page_is_replaced_and_the_page_named(
 
 
 def test_a_stopped_reader_of_documents_costs_no_text(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(documents, "SECONDS", 2.0)
+    monkeypatch.setattr(document_reader, "SECONDS", 2.0)
     rtf = b"{\\rtf1 hello world}"
     page = Extracted(types.RTF, "rtf")
-    assert documents.read_document(rtf, "http://a.org/", page).text == "hello world"
-    child = documents._child
+    assert document_reader.read_document(rtf, "http://a.org/", page).text == "hello world"
+    child = document_reader._child
     assert child is not None
     os.kill(child._process.pid, signal.SIGSTOP)
-    again = documents.read_document(rtf, "http://a.org/", Extracted(types.RTF, "rtf"))
+    again = document_reader.read_document(rtf, "http://a.org/", Extracted(types.RTF, "rtf"))
     assert again.text == "hello world" and "no_text" not in again.flags
-    documents.close()
+    document_reader.close()
 
 
 def test_the_parser_knows_none_of_our_settings(parser: Parser) -> None:
@@ -147,7 +147,7 @@ def test_a_second_process_starts_when_many_pages_wait_and_none_is_lost() -> None
         assert len(pool._processes) == 1
         for number in range(5, 60):
             pool.submit(number, fetched(f"<title>{number}</title>".encode()), "https://a.example/x")
-        assert len(pool._processes) == parsers.PROCESSES
+        assert len(pool._processes) == child_processes.PROCESSES
         assert sorted(token for token, _ in wait_for(pool, 60)) == list(range(60))
         assert pool.active() == 0 and not pool.crowded
     finally:

@@ -8,16 +8,18 @@ from itertools import pairwise
 import pytest
 from django.utils import timezone
 
-from crawler import hosts, instance, intake
-from crawler.fetch import names
-from crawler.hosts import BREAKER, LONGEST_PROBE, Hosts
-from crawler.initializer import initialize
-from crawler.instance import Crawl
-from crawler.instances import register
-from crawler.ledger_check import faults
+from crawler.engine import loop
+from crawler.engine.initializer import initialize
+from crawler.engine.loop import Crawl
+from crawler.fetch import name_lookup
+from crawler.launching import launch
+from crawler.ledger.ledger_check import faults
+from crawler.liveness.instances import register
 from crawler.models import Excursion, Host, Run
-from crawler.policy.robots_text import READ_AT_MOST
-from crawler.screens.summary import _slow_sites
+from crawler.policy.robots_file import READ_AT_MOST
+from crawler.runs.views.run_summary import _slow_sites
+from crawler.sites import site_state
+from crawler.sites.site_state import BREAKER, LONGEST_PROBE, Hosts
 from tests.crawler.clock import Clock, stopped
 from tests.crawler.conftest import go_on, make_document
 from tests.crawler.test_hosts import closed_port
@@ -32,7 +34,7 @@ SITE = "http://a.example"
 
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
-    return stopped(hosts, monkeypatch)
+    return stopped(site_state, monkeypatch)
 
 
 def test_a_silent_site_is_probed_alone_and_less_and_less_often(clock: Clock) -> None:
@@ -134,8 +136,8 @@ def test_a_run_over_a_dead_site_ends_however_short_the_slices_of_its_instances(
     ledger: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("CLEARINGHOUSE_HOST_PATIENCE", "3")
-    monkeypatch.setattr(instance, "SLICE_SECONDS", 1.5)
-    run = intake.launch([make_document({"url": f"http://127.0.0.1:{closed_port()}/"}).pk], by="test", speed="fast")
+    monkeypatch.setattr(loop, "SLICE_SECONDS", 1.5)
+    run = launch.launch([make_document({"url": f"http://127.0.0.1:{closed_port()}/"}).pk], by="test", speed="fast")
     initialize(run)
     told: set[str] = set()
 
@@ -164,8 +166,8 @@ def test_an_unknown_name_fails_at_once_and_a_silent_name_server_is_waited_for(
             looks.append(host)
             raise socket.gaierror(said, "as the test says")
 
-        monkeypatch.setattr(names.socket, "getaddrinfo", look_up)
-        run = intake.launch(
+        monkeypatch.setattr(name_lookup.socket, "getaddrinfo", look_up)
+        run = launch.launch(
             [make_document({"url": "http://no-such-host.invalid/"}).pk],
             by="test", speed="fast", ignore_robots=ignore_robots,
         )  # fmt: skip
@@ -193,7 +195,7 @@ def test_while_one_site_asks_for_time_the_others_are_crawled(ledger: Ledger) -> 
     with serve({"/": Page(script=[busy])}) as slow, serve({}) as quick:
         quick.pages |= {"/": Page([f"/{n}" for n in range(40)])} | {f"/{n}": Page(delay=0.05) for n in range(40)}
         document = make_document({"url": slow.url("/")}, {"url": quick.url("/")})
-        run = intake.launch([document.pk], by="test", speed="fast", ignore_robots=True)
+        run = launch.launch([document.pk], by="test", speed="fast", ignore_robots=True)
         initialize(run)
         begun, all_of_the_quick = time.monotonic(), []
 
@@ -213,7 +215,7 @@ def test_an_heir_signs_in_for_itself(ledger: Ledger) -> None:
     pages = {"/m/": links(*(f"/m/{n}" for n in range(40)))} | {f"/m/{n}": links() for n in range(40)}
     with forms.serve(pages=pages) as site:
         document = make_document(with_form(site))
-        run = intake.launch([document.pk], by="test", speed="medium", ignore_robots=True)
+        run = launch.launch([document.pk], by="test", speed="medium", ignore_robots=True)
         initialize(run)
 
         def leave(one: Crawl) -> None:

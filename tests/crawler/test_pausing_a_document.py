@@ -2,12 +2,12 @@
 
 import pytest
 
-from crawler import control, intake
+from crawler.engine.initializer import initialize
+from crawler.engine.loop import Crawl
 from crawler.errors import WrongMoment
-from crawler.initializer import initialize
-from crawler.instance import Crawl
+from crawler.launching import control, launch
 from crawler.models import Excursion, Instance, Run, State
-from crawler.queries.hosts import fetching_now
+from crawler.sites.queries import fetching_now
 from tests.crawler.conftest import go_on, make_document
 from tests.sites.graph import Page, serve
 
@@ -20,7 +20,7 @@ def test_a_document_is_paused_and_goes_on_when_asked() -> None:
     starts = {f"/{folder}/": Page([name for name in names if name[1] == folder]) for folder in "ab"}
     with serve(starts | {name: Page(delay=0.15) for name in names}) as site:
         first, second = (make_document({"url": site.url(f"/{folder}/")}) for folder in "ab")
-        run = intake.launch([first.pk, second.pk], by="test", speed="fast")
+        run = launch.launch([first.pk, second.pk], by="test", speed="fast")
         initialize(run)
         told: list[int] = []
 
@@ -51,7 +51,7 @@ def test_a_document_is_paused_and_goes_on_when_asked() -> None:
 def test_a_paused_document_ends_with_its_run() -> None:
     with serve({"/a/": Page(["/a/1"]), "/a/1": Page()}) as site:
         document = make_document({"url": site.url("/a/")})
-        run = intake.launch([document.pk], by="test", speed="fast")
+        run = launch.launch([document.pk], by="test", speed="fast")
         initialize(run)
         control.pause_document(run, document.pk, "anna")
         control.pause_document(run, document.pk, "anna")  # an order may be given again

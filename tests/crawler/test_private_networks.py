@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from clearinghouse.addresses import Address, networks
-from clearinghouse.addresses.parse import parse, resolve
-from crawler.fetch import curl, signed
-from crawler.ledger_check import faults
+from clearinghouse.addresses.parsing import parse, resolve
+from crawler.fetch import curl, requests_fetcher
+from crawler.ledger.ledger_check import faults
 from crawler.models import LedgerEntry, Run
 from crawler.values import Credentials, Request
 from tests.crawler.conftest import crawl, make_document
@@ -53,7 +53,7 @@ def test_no_transport_connects_to_any_of_the_addresses(site: Site) -> None:
     urls = [f"http://{text}/" for text in texts] + [resolve("http://a.example/", row["url"]) for row in table["urls"]]
     addresses = [found for found in map(parse, urls) if isinstance(found, Address)]
     assert len(addresses) >= 45 + 25
-    for key, fetcher in ((None, curl.Fetcher()), (Credentials(3, "u", "p"), signed.Fetcher())):
+    for key, fetcher in ((None, curl.Fetcher()), (Credentials(3, "u", "p"), requests_fetcher.Fetcher())):
         requests = [Request(address.href, address, credentials=key) for address in addresses]
         answers = fetch_all(fetcher, requests)
         assert len(answers) == len(addresses)
@@ -64,7 +64,7 @@ def test_no_transport_connects_to_any_of_the_addresses(site: Site) -> None:
 
 
 def test_no_transport_connects_to_any_spelling_of_this_machine(site: Site, canary: Canary) -> None:
-    for key, fetcher in ((None, curl.Fetcher()), (Credentials(3, "u", "p"), signed.Fetcher())):
+    for key, fetcher in ((None, curl.Fetcher()), (Credentials(3, "u", "p"), requests_fetcher.Fetcher())):
         addresses = [parse(f"http://{host}:{canary.port}/") for host in hosts()]
         requests = [Request(a.href, a, credentials=key) for a in addresses if isinstance(a, Address)]
         assert len(requests) == len(hosts())
@@ -122,5 +122,5 @@ def test_a_redirect_of_robots_txt_opens_no_port_that_is_closed(
     assert not networks.connection_allowed("93.184.216.34", port)
     address = parse(f"http://93.184.216.34:{port}/")
     assert isinstance(address, Address)
-    for key, fetcher in ((None, curl.Fetcher()), (Credentials(3, "u", "p"), signed.Fetcher())):
+    for key, fetcher in ((None, curl.Fetcher()), (Credentials(3, "u", "p"), requests_fetcher.Fetcher())):
         assert fetch_all(fetcher, [Request(address.href, address, credentials=key)])[0].reason == "address_refused"

@@ -5,11 +5,11 @@ from collections.abc import Callable
 
 import pytest
 
-from crawler.explain import NO, explain
-from crawler.intake import snapshot_of
+from crawler.launching.launch import snapshot_of
+from crawler.ledger.explain import NO, explain
 from crawler.models import Host, Run
-from crawler.preview.line import Line
-from crawler.queries.hosts import robots_of
+from crawler.preview.throttled_client import Line
+from crawler.sites.queries import robots_of
 from tests.crawler.conftest import crawl, make_document
 from tests.sites.graph import Page, serve
 from tests.sites.misbehaving import Site, page, raw, redirect

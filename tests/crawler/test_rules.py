@@ -4,15 +4,17 @@ from collections.abc import Callable
 
 import pytest
 
-from crawler import control, endings, intake, message_queue, results, sql
-from crawler.answers import FAILURE, RETRY, judge, retry_after
-from crawler.credentials import Keys
+from crawler import bulk_sql
+from crawler.engine import finish, message_queue, storage
+from crawler.engine.initializer import initialize
+from crawler.engine.loop import Crawl
+from crawler.engine.response_kind import FAILURE, RETRY, judge, retry_after
 from crawler.errors import Fenced
-from crawler.initializer import initialize
-from crawler.instance import Crawl
-from crawler.instances import Watch, register
-from crawler.ledger_check import faults
+from crawler.launching import control, launch
+from crawler.ledger.ledger_check import faults
+from crawler.liveness.instances import Watch, register
 from crawler.models import CrawledPage, Excursion, Instance, LedgerEntry, Message, PageHead, PageVersion, Run
+from crawler.sites.credentials import Keys
 from crawler.values import Fetched, Request
 from crawlpoints.models import CrawlPoint
 from tests.crawler.conftest import crawl, go_on, make_document
@@ -33,7 +35,7 @@ def chain(length: int, delay: float = 0.05) -> dict[str, Page]:
 
 def started(site: Site, start: str = "/0", **values: object) -> Run:
     document = make_document({"url": site.url(start), "root": site.url("/"), "depth": 50} | values)
-    run = intake.launch([document.pk], by="test", speed="fast")
+    run = launch.launch([document.pk], by="test", speed="fast")
     initialize(run)
     return run
 
@@ -59,7 +61,7 @@ def fetched(site: Site) -> int:
 def test_a_commit_that_breaks_in_the_middle_leaves_nothing_half_done(
     monkeypatch: pytest.MonkeyPatch, ledger: Ledger
 ) -> None:
-    execute_many = sql.execute_many
+    execute_many = bulk_sql.execute_many
 
     def breaking(statement: str, rows: list[tuple[object, ...]]) -> None:
         if statement.startswith("INSERT INTO ledger"):
@@ -70,7 +72,7 @@ def test_a_commit_that_breaks_in_the_middle_leaves_nothing_half_done(
         run = started(site)
         first = Crawl(run)
         with monkeypatch.context() as patch:
-            patch.setattr(sql, "execute_many", breaking)
+            patch.setattr(bulk_sql, "execute_many", breaking)
             with pytest.raises(Killed):
                 first.work()
         assert faults(run) == []
@@ -92,7 +94,7 @@ def test_the_fence_stands_before_every_commit() -> None:
     instance = register(None)
     Instance.objects.filter(pk=instance.pk).update(alive=False)
     with pytest.raises(Fenced):
-        results.commit(instance, [])
+        storage.commit(instance, [])
 
 
 def test_every_page_stands_in_crawled_pages() -> None:
@@ -128,7 +130,7 @@ def test_an_heir_knows_what_was_skipped(ledger: Ledger) -> None:
     pages["/7"].links.append("/no/x")
     with serve(pages) as site:
         document = make_document({"url": site.url("/0"), "depth": 50}, excludes=("*/no/*",))
-        run = intake.launch([document.pk], by="test", speed="fast")
+        run = launch.launch([document.pk], by="test", speed="fast")
         initialize(run)
         stop_after(run, lambda excursion: excursion.crawled >= 2)
         run = go_on(run)
@@ -166,7 +168,7 @@ def test_a_queue_is_served_by_one_instance() -> None:
 def test_a_queue_that_stands_open_is_not_opened_again() -> None:
     with serve(chain(1, 0)) as site:
         document = make_document({"url": site.url("/0")})
-        run = intake.launch([document.pk], by="test", speed="fast")
+        run = launch.launch([document.pk], by="test", speed="fast")
         seen_by_both = [Excursion.objects.get(run=run).pk]
         message_queue.open_queues(seen_by_both)
         message_queue.open_queues(seen_by_both)
@@ -185,9 +187,9 @@ def test_the_living_are_not_buried() -> None:
 def test_a_run_ends_with_its_last_document() -> None:
     with serve(chain(1, 0)) as site:
         documents = [make_document({"url": site.url("/0")}) for _ in range(2)]
-        run = intake.launch([document.pk for document in documents], by="test", speed="fast")
+        run = launch.launch([document.pk for document in documents], by="test", speed="fast")
         Excursion.objects.filter(run=run, doc_id=documents[0].pk).update(unfinished=False, state="finished")
-        assert not endings.conclude(run.pk)
+        assert not finish.conclude(run.pk)
         run.refresh_from_db()
         assert run.finished_at is None
 
@@ -335,7 +337,7 @@ def test_pausing_in_the_middle_starts_nothing_more(ledger: Ledger) -> None:
 def test_a_password_is_for_addresses_under_the_root_string() -> None:
     point = CrawlPoint(**protect("http://a.example/m/", "http://a.example/m/"))
     point.save()
-    owner, keys = intake.settings_of(point), Keys()
+    owner, keys = launch.settings_of(point), Keys()
     assert keys.for_request(owner, "http://a.example/m/x") is not None
     for elsewhere in ("http://a.example/public", "https://a.example/m/x", "http://b.example/m/x"):
         assert keys.for_request(owner, elsewhere) is None, elsewhere

@@ -5,15 +5,15 @@ from collections.abc import Callable
 import pytest
 
 from clearinghouse.addresses import Address
-from clearinghouse.addresses.parse import parse
-from crawler.explain import YES, explain
-from crawler.intake import snapshot_of
-from crawler.ledger_check import faults
+from clearinghouse.addresses.parsing import parse
+from crawler.launching.launch import snapshot_of
+from crawler.ledger.explain import YES, explain
+from crawler.ledger.ledger_check import faults
 from crawler.models import LedgerEntry, PageVersion, Run
 from crawler.policy.identity import own_form
-from crawler.preview.line import Line
-from crawler.preview.visit import Visitor
-from crawler.rules_in_time import Deadline
+from crawler.preview.fetch_once import Visitor
+from crawler.preview.throttled_client import Line
+from crawler.preview.timed_rules import Deadline
 from crawler.values import Credentials, Fetched, Request
 from tests.crawler.conftest import crawl, make_document
 from tests.sites.graph import Page, serve

@@ -9,16 +9,19 @@ import pytest
 from django.db import OperationalError, connections
 from django.test.utils import CaptureQueriesContext
 
-from clearinghouse.digests import digest_of
-from crawler import endings, instance, intake, ledger_check, message_queue, results, sql
-from crawler.derive import Derivation
-from crawler.initializer import initialize
-from crawler.instance import Crawl
-from crawler.instances import register
+from clearinghouse.database.digests import digest_of
+from crawler import bulk_sql
+from crawler.engine import finish, loop, message_queue, storage
+from crawler.engine.backlink_counts import Derivation
+from crawler.engine.initializer import initialize
+from crawler.engine.loop import Crawl
+from crawler.engine.storage import NewVersion, VersionRow
+from crawler.launching import launch
+from crawler.ledger import ledger_check
+from crawler.liveness.instances import register
 from crawler.models import Excursion, Instance, LedgerEntry, PageHead, Run, State
 from crawler.policy.frontier import REMEMBERED
-from crawler.queries import changes
-from crawler.results import NewVersion, VersionRow
+from crawler.runs import crawl_changes
 from tests.crawler.conftest import crawl, make_document
 from tests.sites.graph import Page, serve
 
@@ -42,22 +45,22 @@ def test_bytes_are_stored_in_the_order_of_their_digests() -> None:
     row = VersionRow(*[b"" if kind is bytes else kind() for kind in VersionRow.__annotations__.values()])
     batches = []
     for some in (bodies, bodies[::-1]):
-        batches.append(sql.Batch())
-        results._bodies(batches[-1], [NewVersion(row, digest_of(body.decode()), body, False) for body in some])
+        batches.append(bulk_sql.Batch())
+        storage._bodies(batches[-1], [NewVersion(row, digest_of(body.decode()), body, False) for body in some])
     assert batches[0]._rows == batches[1]._rows
     (inserted,) = batches[0]._rows.values()
     assert len(inserted) == 5 and inserted == sorted(inserted)
 
 
 def test_heads_are_put_back_many_with_one_statement(crawled: tuple[Run, Run], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(endings, "_HEADS", 12)
+    monkeypatch.setattr(finish, "_HEADS", 12)
     first, second = crawled
     row = register(second.pk)
-    steps = endings._put_back_heads(row, Excursion.objects.get(run=second))
+    steps = finish._put_back_heads(row, Excursion.objects.get(run=second))
     costs = []
     while True:
         with CaptureQueriesContext(connections["webcrawl"]) as queries:
-            if next(steps, instance.DONE) is instance.DONE:
+            if next(steps, loop.DONE) is loop.DONE:
                 break
         costs.append(len([query for query in queries if "SAVEPOINT" not in query["sql"]]))
     assert len(costs) == 3 and max(costs) <= 4  # look, fence, show again, show nothing
@@ -72,7 +75,7 @@ def test_comparing_with_the_crawl_before_lets_the_loop_do_other_things(
     counted = excursion.tallies["change"]
     few = []
     for at_once in (5_000, 4):
-        monkeypatch.setattr(changes, "_AT_ONCE", at_once)
+        monkeypatch.setattr(crawl_changes, "_AT_ONCE", at_once)
         Excursion.objects.filter(pk=excursion.pk).update(derived_to=0, state=State.RUNNING, tallies={})
         again = Excursion.objects.get(pk=excursion.pk)
         few.append(len(list(Derivation(register(crawled[1].pk), again).steps())))
@@ -85,7 +88,7 @@ def test_what_is_remembered_of_links_is_bounded_over_all_queues_of_an_instance(
 ) -> None:
     with serve({"/": Page(delay=0.5)}) as site:
         documents = [make_document({"url": site.url("/")}).pk for _ in range(8)]
-        run = intake.launch(documents, by="test", speed="fast")
+        run = launch.launch(documents, by="test", speed="fast")
         initialize(run)
         most: list[int] = []
 
@@ -101,10 +104,10 @@ def test_who_waits_for_the_database_hears_that_it_is_to_stop(monkeypatch: pytest
     def away(*_: object) -> None:
         raise OperationalError("the database is away")
 
-    run = intake.launch([make_document({"url": "http://127.0.0.1:1/"}).pk], by="test", speed="fast")
+    run = launch.launch([make_document({"url": "http://127.0.0.1:1/"}).pk], by="test", speed="fast")
     initialize(run)
     one = Crawl(run)
-    monkeypatch.setattr(instance, "FIRST_WAIT", 30.0)
+    monkeypatch.setattr(loop, "FIRST_WAIT", 30.0)
     monkeypatch.setattr(connections, "close_all", lambda: None)  # the test's transaction lives on one
     monkeypatch.setattr(message_queue, "release_all", away)
     monkeypatch.setattr(Crawl, "_round", away)
@@ -133,7 +136,7 @@ def test_what_a_used_up_maximum_leaves_waiting_is_judged_in_large_steps(django_a
 def test_what_a_maximum_leaves_waiting_is_judged_to_the_end_though_it_was_interrupted(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    judge, calls = endings._judge_waiting, []
+    judge, calls = finish._judge_waiting, []
 
     def interrupted(*words: Any) -> bool:
         calls.append(words)
@@ -141,9 +144,9 @@ def test_what_a_maximum_leaves_waiting_is_judged_to_the_end_though_it_was_interr
             raise OperationalError("the database is away")
         return judge(*words)
 
-    monkeypatch.setattr(endings, "_STEP", 20)
-    monkeypatch.setattr(endings, "_judge_waiting", interrupted)
-    monkeypatch.setattr(instance, "FIRST_WAIT", 0.0)
+    monkeypatch.setattr(finish, "_STEP", 20)
+    monkeypatch.setattr(finish, "_judge_waiting", interrupted)
+    monkeypatch.setattr(loop, "FIRST_WAIT", 0.0)
     monkeypatch.setattr(connections, "close_all", lambda: None)  # the test's transaction lives on one
     with serve({"/": Page([f"/{n}" for n in range(90)])} | {f"/{n}": Page() for n in range(90)}) as site:
         run = crawl(make_document({"url": site.url("/"), "max_pages": 3}))

@@ -1,5 +1,6 @@
 """Time in which the database refused writes is nobody's silence (design rule 7): neither an instance nor the tick takes
-others for dead because of it. The refusal is made where the statements go out; the clock is that of crawler.instances.
+others for dead because of it. The refusal is made where the statements go out; the clock is that of
+crawler.liveness.instances.
 """
 
 import os
@@ -14,11 +15,14 @@ from django.core.management import call_command
 from django.db import OperationalError, connections
 from django.db.backends.base.base import BaseDatabaseWrapper
 
-from clearinghouse.databases import WEBCRAWL
-from crawler import instance, instances, intake, tick
-from crawler.initializer import initialize
-from crawler.instance import Crawl
+from clearinghouse.database.aliases import WEBCRAWL
+from crawler.engine import loop
+from crawler.engine.initializer import initialize
+from crawler.engine.loop import Crawl
+from crawler.launching import launch
+from crawler.liveness import instances
 from crawler.models import Instance
+from crawler.upkeep import tick
 from tests.crawler.clock import Clock
 from tests.crawler.conftest import make_document
 from tests.sites.graph import Page, serve
@@ -62,9 +66,9 @@ def lives(rival: Instance) -> bool:
 def test_an_instance_takes_nobody_for_dead_because_the_database_refused_writes(
     refusals: Refusals, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(instance, "LOOK_SECONDS", 0.0)
+    monkeypatch.setattr(loop, "LOOK_SECONDS", 0.0)
     with serve({f"/{n}": Page([f"/{n + 1}"], delay=0.05) for n in range(12)}) as site:
-        run = intake.launch([make_document({"url": site.url("/0"), "depth": 20}).pk], by="test", speed="fast")
+        run = launch.launch([make_document({"url": site.url("/0"), "depth": 20}).pk], by="test", speed="fast")
         initialize(run)
         worker, rival = Crawl(run), instances.register(None)
         worker.work(lambda _: away(refusals))

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from crawler import control, intake
-from crawler.initializer import initialize
-from crawler.instance import Crawl, batch_size
-from crawler.ledger_check import faults
+from crawler.engine.initializer import initialize
+from crawler.engine.loop import Crawl, batch_size
+from crawler.launching import control, launch
+from crawler.ledger.ledger_check import faults
 from crawler.models import CrawledPage, Instance, LedgerEntry, PageVersion, Run
 from crawlpoints.models import CrawlPoint
 from tests.crawler.conftest import crawl, go_on, make_document
@@ -82,7 +82,7 @@ def test_a_site_that_asked_for_time_is_left_alone_by_the_heir_too(ledger: Ledger
     busy = Page(status=503, headers={"Retry-After": "3"})
     with serve({"/": Page(script=[busy])}) as site:
         document = make_document({"url": site.url("/")})
-        run = intake.launch([document.pk], by="test", speed="fast", ignore_robots=True)
+        run = launch.launch([document.pk], by="test", speed="fast", ignore_robots=True)
         initialize(run)
         first = Crawl(run)
 
@@ -207,7 +207,7 @@ def test_a_run_empties_the_work_tables_of_its_own_documents_and_a_resumed_one_no
         crawl(one, other)
         assert listed(one.pk) == {"", "a", "gone"} and listed(other.pk) == {"a"}
         site.pages |= {"/": Page(["/a", "/0"])} | {f"/{n}": Page([f"/{n + 1}"], delay=0.3) for n in range(9)}
-        run = intake.launch([one.pk], by="test", speed="fast")
+        run = launch.launch([one.pk], by="test", speed="fast")
         initialize(run)
         assert listed(one.pk) == set() and listed(other.pk) == {"a"}
 

@@ -12,11 +12,13 @@ from django.db import connections
 from django.db.migrations.recorder import MigrationRecorder
 
 from clearinghouse.library.models import Document
-from crawler import instance, intake, jobs, surroundings
+from crawler import jobs
+from crawler.engine import loop, process_limits
+from crawler.engine.initializer import initialize
+from crawler.engine.loop import Crawl
 from crawler.errors import CrawlerError
-from crawler.initializer import initialize
-from crawler.instance import Crawl
-from crawler.ledger_check import faults
+from crawler.launching import launch
+from crawler.ledger.ledger_check import faults
 from crawler.models import ActiveQueue, Event, Excursion, LedgerEntry, Run
 from tests.crawler.conftest import go_on, make_document
 from tests.faults.house import BASE
@@ -28,14 +30,14 @@ Ledger = Callable[[Run], dict[str, str]]
 
 @pytest.fixture
 def site(monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
-    monkeypatch.setattr(instance, "LOOK_SECONDS", 0.05)
+    monkeypatch.setattr(loop, "LOOK_SECONDS", 0.05)
     pages = {"/": Page([f"/{n}" for n in range(60)])} | {f"/{n}": Page(delay=0.2) for n in range(60)}
     with serve(pages) as site:
         yield site
 
 
 def started(document: Document) -> Run:
-    run = intake.launch([document.pk], by="test", speed="fast")
+    run = launch.launch([document.pk], by="test", speed="fast")
     initialize(run)
     return run
 
@@ -53,11 +55,11 @@ def test_without_space_nothing_is_fetched_until_there_is_some(site: Site, monkey
     def look(_: Crawl) -> None:
         if stored(run) >= 3 and not full_since:
             full_since.append(time.monotonic())
-            monkeypatch.setattr(surroundings, "LEAST_FREE", 1 << 62)
+            monkeypatch.setattr(process_limits, "LEAST_FREE", 1 << 62)
         elif full_since and len(asked) < 10 and time.monotonic() - full_since[0] > 2.5:  # it looks once a second
             asked.append(sum(site.requests.values()))
         elif asked:
-            monkeypatch.setattr(surroundings, "LEAST_FREE", 1)
+            monkeypatch.setattr(process_limits, "LEAST_FREE", 1)
 
     Crawl(run).work(look)
     run.refresh_from_db()
@@ -70,12 +72,12 @@ def test_without_space_nothing_is_fetched_until_there_is_some(site: Site, monkey
 def test_an_instance_that_has_grown_gives_way_to_a_fresh_process(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     run = started(make_document({"url": site.url("/")}))
     with monkeypatch.context() as patch:
-        patch.setattr(surroundings, "MOST_MEMORY", 1)
-        patch.setattr(instance, "LEAST_SECONDS", 0.3)
+        patch.setattr(process_limits, "MOST_MEMORY", 1)
+        patch.setattr(loop, "LEAST_SECONDS", 0.3)
         first = Crawl(run)
         first.work()
     assert first.slice_is_over and not ActiveQueue.objects.exists() and Excursion.objects.get(run=run).unfinished
-    assert 1_000_000 < surroundings.memory() < surroundings.MOST_MEMORY
+    assert 1_000_000 < process_limits.memory() < process_limits.MOST_MEMORY
     assert stored(run) > 0, "it must get on, however short memory is"
     assert go_on(run).state == "finished" and stored(run) == 61 and faults(run) == []
 
@@ -85,7 +87,7 @@ def test_a_changed_schema_makes_instances_drain_and_workers_refuse(site: Site) -
     recorder = MigrationRecorder(connections["webcrawl"])
 
     def look(_: Crawl) -> None:
-        if stored(run) >= 3 and not surroundings.newer_schema():
+        if stored(run) >= 3 and not process_limits.newer_schema():
             recorder.record_applied("crawler", "0999_of_a_newer_release")
 
     Crawl(run).work(look)
@@ -117,27 +119,27 @@ def test_the_excursion_of_a_deleted_document_is_cancelled(site: Site, ledger: Le
 
 @pytest.mark.skipif(platform.machine() not in ("x86_64", "aarch64"), reason="no number of the system call is known")
 def test_a_crawl_gives_way_to_screens() -> None:
-    code = "import os, crawler.surroundings as s; s.step_back(); print(os.sched_getscheduler(0), os.nice(0))"
+    code = "import os, crawler.engine.process_limits as s; s.step_back(); print(os.sched_getscheduler(0), os.nice(0))"
     answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=os.environ)
     policy, nice = map(int, answer.stdout.split())
-    assert (policy, nice) == (os.SCHED_BATCH, surroundings.NICE)
+    assert (policy, nice) == (os.SCHED_BATCH, process_limits.NICE)
 
 
-@pytest.mark.skipif(not surroundings._SESSION.exists(), reason="this kernel knows no groups of sessions")
+@pytest.mark.skipif(not process_limits._SESSION.exists(), reason="this kernel knows no groups of sessions")
 @pytest.mark.parametrize(
     ("start", "nice"),
     [
         (["nice", "-n", "15", "{python}", "-c", "{code}"], 0),  # a command of somebody who knows why
         (
             ["nice", "-n", "15", "sh", "-c", '{python} -c "{code}"; true'],
-            surroundings.SESSION_NICE,
+            process_limits.SESSION_NICE,
         ),  # a job of a worker
         (["sh", "-c", '{python} -c "{code}"; true'], 0),  # of somebody who works in a terminal
     ],
 )
 def test_a_session_of_background_work_gives_way_as_a_whole(start: list[str], nice: int) -> None:
     """Else `nice` would count for nothing where the processor is divided among sessions first, as under `make run`."""
-    code = "import crawler.surroundings as s; s.step_back(); print(s._SESSION.read_text())"
+    code = "import crawler.engine.process_limits as s; s.step_back(); print(s._SESSION.read_text())"
     command = [word.format(python=sys.executable, code=code) for word in start]
     if os.nice(0):  # a crawl of another test stepped back in this process; who is not root cannot undo that
         if os.geteuid():
@@ -149,7 +151,7 @@ def test_a_session_of_background_work_gives_way_as_a_whole(start: list[str], nic
 
 def test_an_instance_does_not_carry_about_what_only_a_propagation_needs() -> None:
     """6 MB of each instance's 250."""
-    loaded = "import sys, django; django.setup(); import crawler.instance; print(*sys.modules)"
+    loaded = "import sys, django; django.setup(); import crawler.engine.loop; print(*sys.modules)"
     told = subprocess.run([sys.executable, "-c", loaded], cwd=BASE, stdout=subprocess.PIPE, text=True, check=True)
-    assert "crawler.endings" in told.stdout.split()
+    assert "crawler.engine.finish" in told.stdout.split()
     assert not {"requests", "crawler.propagation.services"} & set(told.stdout.split())

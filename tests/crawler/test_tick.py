@@ -16,11 +16,12 @@ from django.urls import reverse
 from django.utils import timezone
 
 from clearinghouse.library.models import Document
-from crawler import clock, instances, quiet, schedules, tick, tick_report
-from crawler.doctor import house as parts
-from crawler.doctor.values import WARNING
+from crawler.launching import quiet_hours, schedules
+from crawler.liveness import database_clock, instances
 from crawler.models import Fault, Instance, Run, Schedule
-from crawler.queries import machines
+from crawler.upkeep import machines, tick, tick_report
+from crawler.upkeep.doctor import system_tests as parts
+from crawler.upkeep.doctor.types import WARNING
 from crawlpoints import services
 from tests.faults.house import House, with_document
 
@@ -50,7 +51,7 @@ def test_any_step_may_fail_and_the_others_go_on(
         done.append(name)
 
     looks._steps = tuple((name, lambda n=name: [lambda: step(n)]) for name in STEPS)
-    with caplog.at_level(logging.WARNING, "crawler.tick"):
+    with caplog.at_level(logging.WARNING, "crawler.upkeep.tick"):
         assert [looks.round() for _ in range(3)] == [[failing]] * 3
     others = [name for name in STEPS if name != failing]
     assert done == 3 * others
@@ -176,8 +177,8 @@ def test_a_process_that_was_declared_dead_and_still_hangs_a_minute_later_is_ende
 
 @EVERYWHERE
 def test_the_steps_follow_the_clock_of_the_database(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(clock, "moment", lambda: NOW)
+    monkeypatch.setattr(database_clock, "moment", lambda: NOW)
     seen: list[datetime] = []
-    monkeypatch.setattr(quiet, "enforce", seen.append)
+    monkeypatch.setattr(quiet_hours, "enforce", seen.append)
     tick.Tick().round()
     assert seen == [NOW]

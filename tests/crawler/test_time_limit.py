@@ -2,7 +2,7 @@
 
 import pytest
 
-from crawler.ledger_check import faults
+from crawler.ledger.ledger_check import faults
 from crawler.models import Excursion, LedgerEntry
 from tests.crawler.conftest import crawl, make_document
 from tests.sites.graph import Page, serve

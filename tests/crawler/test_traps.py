@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from crawler.ledger_check import faults
+from crawler.ledger.ledger_check import faults
 from crawler.models import LedgerEntry
 from crawler.values import REASONS
 from tests.crawler.conftest import crawl, make_document

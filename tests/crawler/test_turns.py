@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from crawler import intake
-from crawler.initializer import initialize
-from crawler.instance import Crawl
+from crawler.engine.initializer import initialize
+from crawler.engine.loop import Crawl
+from crawler.launching import launch
 from crawler.models import Run
-from crawler.speeds import SPEEDS
+from crawler.sites.speeds import SPEEDS
 from crawlpoints.models import AuthType
 from tests.crawler.conftest import make_document
 from tests.crawler.test_signing_in import links, protect, with_form
@@ -40,7 +40,7 @@ def assert_polite(times: list[float], least: int) -> None:
 def politely(*points: dict[str, Any], **options: Any) -> Run:
     """A crawl; in the end every place of every site was given back, so that other instances may go on."""
     values: dict[str, Any] = {"speed": "polite", "ignore_robots": True} | options
-    run = intake.launch([make_document(*points).pk], by="test", **values)
+    run = launch.launch([make_document(*points).pk], by="test", **values)
     initialize(run)
     crawl = Crawl(run)
     crawl.work()
@@ -111,7 +111,7 @@ def test_waiting_for_a_turn_is_not_counted_as_the_time_of_a_page(
     ledger: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(SPEEDS, "polite", (0.5, 1))
-    monkeypatch.setattr("crawler.fetch.sign_in.WHOLE_SECONDS", 0.7)
+    monkeypatch.setattr("crawler.fetch.sign_in.form_sign_in.WHOLE_SECONDS", 0.7)
     with forms.serve(pages={"/m/": links()}, slow=0.1) as site:
         began = time.monotonic()
         run = politely(with_form(site))
@@ -122,7 +122,7 @@ def test_waiting_for_a_turn_is_not_counted_as_the_time_of_a_page(
 def test_a_crawl_that_ends_while_a_sign_in_waits_for_its_turn_ends_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(SPEEDS, "polite", (30.0, 1))
     with forms.serve(pages={"/m/": links()}) as site:
-        run = intake.launch([make_document(with_form(site)).pk], by="test", speed="polite", ignore_robots=True)
+        run = launch.launch([make_document(with_form(site)).pk], by="test", speed="polite", ignore_robots=True)
         initialize(run)
         crawl = Crawl(run)
         monkeypatch.setattr(crawl, "_land_everything", crawl._commit)  # eight seconds are for pages in flight

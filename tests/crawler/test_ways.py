@@ -4,10 +4,11 @@ from collections.abc import Callable
 
 import pytest
 
-from crawler import intake, results
-from crawler.initializer import initialize
-from crawler.instance import Crawl
-from crawler.ledger_check import faults
+from crawler.engine import storage
+from crawler.engine.initializer import initialize
+from crawler.engine.loop import Crawl
+from crawler.launching import launch
+from crawler.ledger.ledger_check import faults
 from crawler.models import Excursion, Instance, LedgerEntry, Run
 from tests.crawler.conftest import crawl, go_on, make_document
 from tests.sites.graph import Page, serve
@@ -45,9 +46,9 @@ def test_what_a_further_crawl_point_reaches_is_not_lost_by_a_kill(
     monkeypatch: pytest.MonkeyPatch, ledger: Ledger
 ) -> None:
     pages = {"/a/": Page(["/b/x"]), "/late": Page(["/a/"], delay=0.8), "/b/x": Page()}
-    commit = results.commit
+    commit = storage.commit
 
-    def killed_behind_it(instance: Instance, works: list[results.Work]) -> object:
+    def killed_behind_it(instance: Instance, works: list[storage.Work]) -> object:
         written = commit(instance, works)
         if LedgerEntry.objects.filter(url__endswith="/late").exists():
             raise Killed
@@ -55,11 +56,11 @@ def test_what_a_further_crawl_point_reaches_is_not_lost_by_a_kill(
 
     with serve(pages) as site:
         document = make_document({"url": site.url("/a/")}, {"url": site.url("/late"), "root": site.url("/")})
-        run = intake.launch([document.pk], by="test", speed="fast")
+        run = launch.launch([document.pk], by="test", speed="fast")
         initialize(run)
         first = Crawl(run)
         with monkeypatch.context() as patch:
-            patch.setattr(results, "commit", killed_behind_it)
+            patch.setattr(storage, "commit", killed_behind_it)
             with pytest.raises(Killed):
                 first.work()
         Instance.objects.filter(pk=first.row.pk).update(pid_started=1)  # as if its process had gone

@@ -4,8 +4,9 @@ from collections.abc import Callable
 
 import pytest
 
-from crawler import extract, message_queue
-from crawler.ledger_check import faults
+from crawler import extract
+from crawler.engine import message_queue
+from crawler.ledger.ledger_check import faults
 from crawler.models import LedgerEntry, PageHead, PageVersion, Run
 from tests.crawler.conftest import crawl, make_document
 from tests.sites.graph import Page, serve

@@ -9,8 +9,8 @@ from lxml import html
 from clearinghouse.library import services as library
 from clearinghouse.library.models import Document
 from crawlpoints import services
+from crawlpoints.all_points import views as across
 from crawlpoints.models import CrawlPoint
-from crawlpoints.screens import across
 
 from .test_panel import count_queries, text_of
 

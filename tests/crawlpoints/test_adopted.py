@@ -3,7 +3,7 @@
 import pytest
 
 from clearinghouse.library.models import Document
-from crawlpoints.adopted import fill_keys
+from crawlpoints.adopted_keys import fill_keys
 from crawlpoints.models import CrawlPoint, CrawlPointLink, ExcludeUrl
 
 pytestmark = pytest.mark.django_db

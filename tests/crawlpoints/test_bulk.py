@@ -6,9 +6,9 @@ import pytest
 from django.urls import reverse
 from lxml import html
 
+from clearinghouse.database.records import acting_as
 from clearinghouse.library import services as library
 from clearinghouse.library.models import Document
-from clearinghouse.records import acting_as
 from crawlpoints import queries, services
 from crawlpoints.models import CrawlPoint
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from crawlpoints.checks import Around, Invalid, Neighbour, check_exclude, check_point, exclude_lines
+from crawlpoints.point_checks import Around, Invalid, Neighbour, check_exclude, check_point, exclude_lines
 
 GOOD: dict[str, Any] = {
     "url": "https://example.gov/measures/index.html",

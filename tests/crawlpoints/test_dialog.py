@@ -9,9 +9,9 @@ from django.urls import reverse
 from django.utils import timezone
 
 from clearinghouse.addresses import networks
-from clearinghouse.digests import digest_of
+from clearinghouse.database.digests import digest_of
+from clearinghouse.database.records import acting_as
 from clearinghouse.library.models import Document
-from clearinghouse.records import acting_as
 from crawler.models import Message, PageHead, PageVersion
 from crawlpoints import queries, services
 from crawlpoints.models import CrawlPoint

@@ -10,8 +10,8 @@ from django.utils import timezone
 from clearinghouse.library.models import Document
 from crawler.models import Preview
 from crawlpoints import queries, services
+from crawlpoints.dialog.repairs import scope_words
 from crawlpoints.models import CrawlPoint, ExcludeUrl
-from crawlpoints.screens.repairs import scope_words
 
 from .test_dialog import HTMX, edit, filled
 from .test_panel import text_of

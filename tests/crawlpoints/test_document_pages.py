@@ -7,10 +7,11 @@ from django.test import Client
 from django.urls import reverse
 
 from clearinghouse.audit.models import Entry
-from clearinghouse.digests import digest_of
+from clearinghouse.database.digests import digest_of
 from clearinghouse.library.models import Document
 from crawler.models import Excursion, PageHead, PageVersion, Run
-from crawlpoints import notes, services
+from crawlpoints.documents import document_notes
+from crawlpoints import services
 from crawlpoints.models import DocumentNote
 from tests.crawler.screens.rows import make_run
 
@@ -48,7 +49,7 @@ def store(document: Document, *paths: str) -> None:
 
 def test_the_overview_leads_to_every_page_of_the_document(browser: Client, document: Document) -> None:
     make_run(document)
-    notes.add_note(document, "Ask the webmaster before noon")
+    document_notes.add_note(document, "Ask the webmaster before noon")
     page = text_of(browser.get(reverse("document", args=[document.pk])))
     for name in ("runs", "pages", "notes", "history"):
         assert at(document, name) in page
@@ -140,7 +141,7 @@ def test_lists_of_a_document_ask_the_same_number_of_queries_however_long(
     def fill(start: int, count: int) -> None:
         for number in range(start, start + count):
             crawled(document, pages=number)
-            notes.add_note(document, f"Note {number}")
+            document_notes.add_note(document, f"Note {number}")
         store(document, *(f"f{number}/p" for number in range(start, start + count)))
 
     fill(0, 3)
@@ -183,6 +184,6 @@ def test_the_notes_of_crawl_points_and_runs_stand_beside_those_of_the_document(
 
 
 def test_a_reader_reads_notes_and_writes_none(reader: Any, signed_in: Any, document: Document) -> None:
-    notes.add_note(document, "<script>alert(1)</script>")
+    document_notes.add_note(document, "<script>alert(1)</script>")
     page = text_of(signed_in(reader).get(at(document, "notes")))
     assert "&lt;script&gt;" in page and "Add a note" not in page and "You can view but not change" in page

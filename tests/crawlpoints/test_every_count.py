@@ -10,7 +10,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from clearinghouse.access.models import Role
+from clearinghouse.accounts.models import Role
 from clearinghouse.library import services as library
 from clearinghouse.library.models import Document
 from crawlpoints import services

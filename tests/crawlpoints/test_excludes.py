@@ -7,7 +7,7 @@ from django.urls import reverse
 from django.utils import timezone
 from lxml import html
 
-from clearinghouse.digests import digest_of
+from clearinghouse.database.digests import digest_of
 from clearinghouse.library.models import Document
 from crawler.models import Excursion, Message, PageHead, PageVersion
 from crawlpoints import queries, services

@@ -6,9 +6,10 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
-from clearinghouse.access import options
+from clearinghouse.accounts import options
 from clearinghouse.library.models import Document
-from crawlpoints import importing, queries, services
+from crawlpoints import queries, services
+from crawlpoints.imports import short_import
 from crawlpoints.models import CrawlPoint
 
 from .test_panel import text_of
@@ -51,7 +52,7 @@ def test_a_browser_sends_other_line_ends_and_nothing_changes(
 ) -> None:
     services.update_crawl_point(point, {"note": "one\ntwo"})
     text = exported(browser, f"{panel}export.csv").replace("\r\n", "\n").replace("\n", "\r\n")
-    assert importing.plan_points(document, text).effective == 0
+    assert short_import.plan_points(document, text).effective == 0
 
 
 def test_each_line_says_what_it_would_do_and_one_undo_takes_all_back(
@@ -78,7 +79,7 @@ def test_each_line_says_what_it_would_do_and_one_undo_takes_all_back(
 
 
 def test_a_line_without_a_number_is_found_by_url_and_root(document: Document, point: CrawlPoint) -> None:
-    plan = importing.plan_points(document, f"url;root_string;note\n{point.url};{point.root};why\n")
+    plan = short_import.plan_points(document, f"url;root_string;note\n{point.url};{point.root};why\n")
     assert [(line.outcome, line.changes) for line in plan.lines] == [("change", [("note", "empty", "why")])]
 
 
@@ -88,13 +89,13 @@ def test_lines_of_other_documents_and_doubles_are_errors(document: Document, poi
         f"999999,,https://a.example.org/,1\n,999999,https://b.example.org/,1\n"
         f",,https://c.example.org/,1\n,,https://c.example.org/,2\n,{point.pk},{point.url},1\n,{point.pk},{point.url},2\n"
     )
-    plan = importing.plan_points(document, text)
+    plan = short_import.plan_points(document, text)
     assert [line.outcome for line in plan.lines] == ["error", "error", "add", "error", "change", "error"]
 
 
 def test_a_password_is_asked_for_in_the_dialog(document: Document) -> None:
     text = "url,authentication,user_id\nhttps://a.example.org/,Basic,me\nhttps://a.example.org/,Magic,me\n"
-    first, second = importing.plan_points(document, text).lines
+    first, second = short_import.plan_points(document, text).lines
     assert "Passwords are never in a CSV: use the dialog" in first.message
     assert "'Magic' is no authentication" in second.message
 
@@ -120,13 +121,13 @@ def test_exclude_urls_make_the_same_round_trip(browser: Any, document: Document)
 
 
 def test_plain_lines_are_exclude_urls_too(document: Document) -> None:
-    plan = importing.plan_excludes(document, "https://example.gov/a\n\nregex:(\nhttps://example.gov/a\n")
+    plan = short_import.plan_excludes(document, "https://example.gov/a\n\nregex:(\nhttps://example.gov/a\n")
     assert [line.outcome for line in plan.lines] == ["add", "error", "unchanged"]
 
 
 def test_a_line_without_limits_takes_those_the_administrators_chose(document: Document) -> None:
     options.choose({options.DEPTH: "6", options.MAX_PAGES: "0"})
-    line = importing.plan_points(document, "url\nhttps://a.example.org/b/\n").lines[0]
+    line = short_import.plan_points(document, "url\nhttps://a.example.org/b/\n").lines[0]
     assert (line.values["depth"], line.values["max_pages"]) == (6, 0)
 
 

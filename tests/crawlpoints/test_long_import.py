@@ -11,15 +11,16 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from clearinghouse import short_transactions
 from clearinghouse.audit.models import Entry
+from clearinghouse.database import short_transactions
 from clearinghouse.library import services as library
 from clearinghouse.library.models import Document
-from crawlpoints import bulk, checks, import_steps, importing, jobs, queries, services
-from crawlpoints.checks import Invalid
-from crawlpoints.csv_lines import AT_ONCE, Unreadable
+from crawlpoints import bulk_changes, jobs, point_checks, queries, services
+from crawlpoints.imports import import_steps, short_import
+from crawlpoints.imports.point_csv import AT_ONCE, Unreadable
 from crawlpoints.models import CrawlPoint, CrawlPointLink, Import, ImportLine, ImportPart
-from crawlpoints.screens import panel
+from crawlpoints.panel import views as panel
+from crawlpoints.point_checks import Invalid
 
 from .test_panel import text_of
 
@@ -148,7 +149,7 @@ def test_a_crawl_point_that_is_being_imported_is_neither_copied_nor_launched(
 ) -> None:
     target = library.add_document("Second")
     read(target, sheet(AT_ONCE, f"{point.url},{point.root},2,"))
-    changed = bulk.copy([point], target)
+    changed = bulk_changes.copy([point], target)
     assert changed.refused == [f"Second already has {point.url}"] and state(target) == []
     hidden = CrawlPoint.everything.get(url__endswith="page-7.html")
     page = text_of(signed_in(administrator).get("/crawls/launch/", {"crawl_point": hidden.pk}))
@@ -207,17 +208,17 @@ def test_while_the_lines_of_a_short_import_are_judged_nobody_waits(
     document: Document, point: CrawlPoint, kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen: list[bool] = []
-    check = checks.check_point if kind == "points" else checks.check_exclude
+    check = point_checks.check_point if kind == "points" else point_checks.check_exclude
 
     def watched(*given: Any, **named: Any) -> Any:
         seen.append(connection.in_atomic_block)
         return check(*given, **named)
 
-    monkeypatch.setattr(checks, check.__name__, watched)
+    monkeypatch.setattr(point_checks, check.__name__, watched)
     if kind == "points":
-        importing.import_points(document, sheet(20))
+        short_import.import_points(document, sheet(20))
     else:
-        importing.import_excludes(document, "\n".join(f"https://x.example.org/{at}*" for at in range(20)))
+        short_import.import_excludes(document, "\n".join(f"https://x.example.org/{at}*" for at in range(20)))
     assert seen == [False] * 20
 
 
@@ -225,7 +226,7 @@ def test_while_the_lines_of_a_short_import_are_judged_nobody_waits(
 def test_a_short_import_asks_no_more_questions_for_more_lines(document: Document, point: CrawlPoint, kind: str) -> None:
     def questions(start: int, lines: int) -> int:
         text = sheet(lines) if kind == "points" else "\n".join(f"https://x.example.org/{at}*" for at in range(lines))
-        do = importing.import_points if kind == "points" else importing.import_excludes
+        do = short_import.import_points if kind == "points" else short_import.import_excludes
         with CaptureQueriesContext(
             connection,
         ) as asked:
@@ -241,10 +242,10 @@ def test_two_thousand_exclude_urls_beside_many_crawl_points_take_a_second(docume
     read(document, sheet(2_000), at_once=True)
     text = "\n".join(f"https://new.example.org/part-{at % 30}/old-{at}*" for at in range(2_000))
     began = time.process_time()
-    plan, _ = importing.import_excludes(document, text)
+    plan, _ = short_import.import_excludes(document, text)
     assert plan.effective == 2_000 and time.process_time() - began < 2
     with pytest.raises(Unreadable, match="At most 2,000 lines"):
-        importing.plan_excludes(document, text + "\nhttps://new.example.org/one-more")
+        short_import.plan_excludes(document, text + "\nhttps://new.example.org/one-more")
 
 
 def test_the_screen_follows_it_and_asks_for_the_decision(browser: Any, document: Document, point: CrawlPoint) -> None:
@@ -370,7 +371,7 @@ def test_a_limit_set_for_many_asks_each_the_same_however_many_there_are(document
     def cost(points: int) -> float:
         found = list(queries.points_of(document)[:50])
         with CaptureQueriesContext(connection) as asked:
-            bulk.set_values(found, {"depth": points % 900})
+            bulk_changes.set_values(found, {"depth": points % 900})
         assert not [one for one in asked if "doc_field_crawl_point" in one["sql"] and " IN (SELECT" in one["sql"]]
         return len(asked)
 

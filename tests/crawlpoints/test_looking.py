@@ -7,15 +7,15 @@ from typing import Any
 import pytest
 from django.urls import reverse
 
+from clearinghouse.database.records import acting_as
 from clearinghouse.library.models import Document
-from clearinghouse.records import acting_as
 from crawler.models import LedgerEntry, PageVersion, Preview
-from crawler.preview import at_once, dry_run
-from crawler.preview.detect import NOT_FOUND, detect, fields_of
-from crawler.screens.preview import tree_of
+from crawler.preview import dry_run, look_limits
+from crawler.preview.form_detection import NOT_FOUND, detect, fields_of
+from crawler.preview.views import tree_of
 from crawlpoints import queries, services
+from crawlpoints.dialog import preflight
 from crawlpoints.models import CrawlPoint
-from crawlpoints.screens import preflight
 from tests.sites.forms import PASSWORD, USER, FormSite, serve
 from tests.sites.misbehaving import Site, page, redirect
 
@@ -142,11 +142,11 @@ def test_the_look_after_a_save_waits_for_another_one_of_the_same_person_without_
     """Nobody pressed anything: it asks again by itself, so many times, and then leaves it to the person."""
     look = reverse("crawl-point-look", args=[document.pk, here.pk])
     address, asked = look, 0
-    with acting_as(editor.username), at_once.one_look():
+    with acting_as(editor.username), look_limits.one_look():
         while address:
             shown = browser.get(address, HTTP_HX_REQUEST="true")
             text = shown.content.decode()
-            assert shown.status_code == 200 and at_once.YOURS in text and f'<a href="{look}">' in text
+            assert shown.status_code == 200 and look_limits.YOURS in text and f'<a href="{look}">' in text
             asked += 1
             found = re.search(r'hx-get="([^"]+)" hx-trigger="load delay:5s"', text)
             address = found[1].replace("&amp;", "&") if found else ""

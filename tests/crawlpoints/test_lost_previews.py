@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from clearinghouse import queues
 from clearinghouse.library.models import Document
-from crawler import tick
-from crawler.intake import snapshot_of
+from clearinghouse.operations import queues
+from crawler.launching.launch import snapshot_of
 from crawler.models import Preview
-from crawler.preview import rows
+from crawler.preview import preview_rows
+from crawler.upkeep import tick
 from crawlpoints.models import CrawlPoint
 
 pytestmark = pytest.mark.django_db(databases="__all__")
@@ -34,24 +34,24 @@ def aged(row: Preview, **ago: float) -> Preview:
 def test_a_preview_that_nobody_began_is_rung_again(
     document: Document, point: CrawlPoint, rung: list[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(rows, "OF_A_DOCUMENT", 5)
-    lost, fresh, begun, stopped, old = (rows.ask(snapshot_of(document), f"person {n}", {}) for n in range(5))
+    monkeypatch.setattr(preview_rows, "OF_A_DOCUMENT", 5)
+    lost, fresh, begun, stopped, old = (preview_rows.ask(snapshot_of(document), f"person {n}", {}) for n in range(5))
     for row in (lost, begun, stopped):
         aged(row, seconds=30)
     aged(old, days=1)
-    rows.begin(begun.pk)
-    rows.stop(stopped)
+    preview_rows.begin(begun.pk)
+    preview_rows.stop(stopped)
     rung.clear()
     tick.Tick().round()
-    assert [ids for _, job, *ids in rung if job == rows.JOB] == [[lost.pk]]
+    assert [ids for _, job, *ids in rung if job == preview_rows.JOB] == [[lost.pk]]
     assert fresh.started_at is None
 
 
 def test_while_bells_wait_none_is_added(
     document: Document, point: CrawlPoint, rung: list[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    aged(rows.ask(snapshot_of(document), "editor", {}), seconds=30)
+    aged(preview_rows.ask(snapshot_of(document), "editor", {}), seconds=30)
     monkeypatch.setattr(queues, "waiting", lambda queue: 3)
     rung.clear()
-    rows.ring_lost(timezone.now())
+    preview_rows.ring_lost(timezone.now())
     assert rung == []

@@ -10,13 +10,13 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from clearinghouse.access.templatetags.pieces import coming
-from clearinghouse.digests import digest_of
+from clearinghouse.database.digests import digest_of
+from clearinghouse.database.records import acting_as
 from clearinghouse.library.models import Document
-from clearinghouse.records import acting_as
-from crawler import schedules
+from clearinghouse.web.templatetags.formats import coming
+from crawler.launching import schedules
+from crawler.launching.planned_pages import next_start_of
 from crawler.models import Excursion, Finding, LedgerEntry, Schedule
-from crawler.queries.plans import next_start_of
 from crawlpoints import services
 from crawlpoints.models import CrawlPoint
 

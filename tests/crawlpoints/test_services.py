@@ -6,13 +6,13 @@ import pytest
 from django.db import connection
 
 from clearinghouse.audit.models import Entry
+from clearinghouse.database.records import StaleRecord, acting_as
 from clearinghouse.library.models import Document
-from clearinghouse.records import StaleRecord, acting_as
-from clearinghouse.secrets.vault import CannotUnseal
+from clearinghouse.vault.sealing import CannotUnseal
 from crawlpoints import queries, services
-from crawlpoints.cautions import Caution
-from crawlpoints.checks import Invalid
 from crawlpoints.models import CrawlPoint, CrawlPointLink, ExcludeUrl
+from crawlpoints.point_checks import Invalid
+from crawlpoints.point_warnings import Caution
 
 pytestmark = pytest.mark.django_db
 URL = "https://example.gov/measures/"

@@ -8,12 +8,12 @@ import pytest
 from django.urls import reverse
 
 from clearinghouse.library.models import Document
-from crawler.explain import DEPENDS, NO, explain
-from crawler.intake import snapshot_of
+from crawler.launching.launch import snapshot_of
+from crawler.ledger.explain import DEPENDS, NO, explain
 from crawler.values import Snapshot
 from crawlpoints import services
 from crawlpoints.models import CrawlPoint
-from crawlpoints.screens.answers import compare
+from crawlpoints.tester.explanation_text import compare
 from tests.sites.misbehaving import Site, page, redirect
 
 from .test_panel import text_of

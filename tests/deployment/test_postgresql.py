@@ -101,7 +101,9 @@ def test_with_these_roles_a_page_is_crawled_propagated_and_found(cluster: Cluste
     assert {target["pages"] for target in house.manage("propagate")["targets"]} == {2}
     assert house.manage("search", "handover")["total"] == 1
     house.manage("check_ledger")
-    house.python("from clearinghouse.adoption import views\nviews.drop_views('primary')")  # as a migration does
+    house.python(
+        "from clearinghouse.database.adoption import views\nviews.drop_views('primary')"
+    )  # as a migration does
     house.manage("prepare")
     seen = "SELECT crawl_page_url FROM doc_crawl_page"
     assert len(cluster.ask("primary_library", seen, "reports", "r")) == 2, "who reads reads on after an upgrade"

@@ -48,7 +48,8 @@ def _make(queues: int) -> Any:
 def _claim_all(run: Any, begin: float, pipe: int) -> None:
     from django.db import OperationalError
 
-    from crawler import instances, message_queue
+    from crawler.engine import message_queue
+    from crawler.liveness import instances
 
     row, mine = instances.register(run.pk), []
     time.sleep(max(0.0, begin - time.monotonic()))

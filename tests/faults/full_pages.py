@@ -23,8 +23,8 @@ PASSWORD = "correct horse battery"
 PEOPLE = f"""
 import django; django.setup()
 from django.contrib.auth import get_user_model
-from clearinghouse.access import keys
-from clearinghouse.access.models import Person, Role
+from clearinghouse.accounts import keys
+from clearinghouse.accounts.models import Person, Role
 user = get_user_model().objects.create_user("ann", password={PASSWORD!r})
 Person.objects.create(user=user, role=Role.ADMINISTRATOR)
 print(keys.create(user, "a program")[1])

@@ -10,8 +10,8 @@ from contextlib import suppress
 import django
 
 from clearinghouse.addresses import Address
-from clearinghouse.addresses.parse import parse
-from crawler.fetch import curl, signed, transfer
+from clearinghouse.addresses.parsing import parse
+from crawler.fetch import curl, curl_transfer, requests_fetcher
 from crawler.values import Credentials, Fetched, Request
 from tests.faults.namespace import AAAA, CNAME, NXDOMAIN, SERVFAIL, A, NameServer, Reply, ip, settle
 from tests.sites.misbehaving import page
@@ -53,7 +53,7 @@ class Site:
                 connection.sendall(answer)
 
 
-def fetch(fetcher: curl.Fetcher | signed.Fetcher, hosts: list[str], key: Credentials | None) -> list[Fetched]:
+def fetch(fetcher: curl.Fetcher | requests_fetcher.Fetcher, hosts: list[str], key: Credentials | None) -> list[Fetched]:
     waiting, answers, until = list(hosts), [], time.monotonic() + 60
     while (waiting or fetcher.active()) and time.monotonic() < until:
         while waiting and fetcher.active() < AT_ONCE:
@@ -84,10 +84,10 @@ def roads() -> list[tuple[str, bool]]:
     """Where nobody ever answers, and where no road leads: the reason, and whether it took long (a second, here)."""
     door = FullDoor(PUBLIC, 8081)
     ip("route", "add", "unreachable", "93.186.0.0/16")
-    transfer.CONNECT_SECONDS = 1
+    curl_transfer.CONNECT_SECONDS = 1
     (lost,) = fetch(curl.Fetcher(), [f"{PUBLIC}:8081"], None)
     (unreachable,) = fetch(curl.Fetcher(), ["93.186.0.1"], None)
-    transfer.CONNECT_SECONDS = 15
+    curl_transfer.CONNECT_SECONDS = 15
     del door
     return [(one.reason, one.milliseconds >= 900) for one in (lost, unreachable)]
 
@@ -101,13 +101,15 @@ def main(fetches: int) -> None:
     failing = ["servfail.test", "nxdomain.test", "silent.test", "empty.test", "circle.test", "good.test"]
     outcomes: dict[str, list[str | int]] = {}
     details: dict[str, list[str]] = {}
-    for answer in fetch(curl.Fetcher(), failing, None) + fetch(signed.Fetcher(), failing, Credentials(3, "u", "p")):
+    for answer in fetch(curl.Fetcher(), failing, None) + fetch(
+        requests_fetcher.Fetcher(), failing, Credentials(3, "u", "p")
+    ):
         outcomes.setdefault(answer.request.address.host, []).append(answer.reason or answer.status)
         details.setdefault(answer.request.address.host, []).append(answer.detail)
     found |= {"failing": outcomes, "details": details}
     half = fetches // 4
     counts = []
-    for make, key in ((curl.Fetcher, None), (signed.Fetcher, Credentials(3, "u", "p"))):
+    for make, key in ((curl.Fetcher, None), (requests_fetcher.Fetcher, Credentials(3, "u", "p"))):
         mark = "c" if key is None else "s"
         hosts = [f"{mark}{n}.test" for n in range(half)]
         for _ in range(2):  # a fetcher of its own: it must not be saved by what it remembers

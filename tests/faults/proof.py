@@ -29,8 +29,8 @@ def main(databases: list[str]) -> None:
 def _broken(name: str) -> list[str]:
     from django.db import connections
 
-    from clearinghouse.databases import WEBCRAWL
-    from crawler import ledger_check
+    from clearinghouse.database.aliases import WEBCRAWL
+    from crawler.ledger import ledger_check
     from crawler.models import Run
 
     connection: Any = connections[WEBCRAWL]

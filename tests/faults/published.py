@@ -68,9 +68,10 @@ class Writer:
         return {}
 
     def state(self, number: int) -> dict[str, Any]:
-        from clearinghouse.databases import TARGETS
+        from clearinghouse.database.aliases import TARGETS
         from crawler.models import Propagation
-        from crawler.propagation import load, switch
+        from crawler.propagation.loading import load
+        from crawler.propagation.switching import switch
         from tests.propagation.world import digest
 
         newest = Propagation.objects.order_by("-id").first()
@@ -88,7 +89,7 @@ def _wrong(alias: str, number: int) -> list[str]:
     """What a target has against showing exactly this crawl, in whole files with a true index."""
     from django.db import DatabaseError, connections
 
-    from crawler.propagation import load
+    from crawler.propagation.loading import load
     from tests.propagation.world import shown
 
     found = []
@@ -146,8 +147,8 @@ def read(nice: int) -> None:
     """Every fourth answer is the public's. With `nice`, a propagation gets its share of the machine beside it."""
     from django.db import OperationalError
 
-    from clearinghouse.databases import TARGETS
-    from clearinghouse.search.serving import public_alias
+    from clearinghouse.database.aliases import TARGETS
+    from clearinghouse.search.public_target import public_alias
 
     os.nice(nice)
     reader, ways = Reader(), [public_alias, *(lambda alias=alias: alias for alias in TARGETS.values())]

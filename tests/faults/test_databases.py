@@ -13,7 +13,7 @@ from contextlib import closing
 
 import pytest
 
-from clearinghouse.databases import from_url
+from clearinghouse.database.aliases import from_url
 from tests.faults import databases
 from tests.faults.databases import Bench, Databases, Fates, crawling
 from tests.faults.house import BASE, House

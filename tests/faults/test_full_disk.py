@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from clearinghouse import full_disk
+from clearinghouse.database import full_disk
 from tests.adoption.conftest import Install
 from tests.faults import full_pages, namespace
 from tests.postgres import postgres  # noqa: F401 - a fixture
@@ -67,8 +67,8 @@ import json
 from django.contrib.auth import get_user_model
 from django.db import connections
 from django.test import Client
-from clearinghouse.access import keys
-from clearinghouse.access.models import Person, Role
+from clearinghouse.accounts import keys
+from clearinghouse.accounts.models import Person, Role
 from clearinghouse.library import services
 user = get_user_model().objects.create_user("ann", password={full_pages.PASSWORD!r})
 Person.objects.create(user=user, role=Role.ADMINISTRATOR)

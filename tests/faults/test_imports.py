@@ -35,7 +35,7 @@ _ORDER = "from crawlpoints import import_steps\nimport_steps.{order}(import_step
 _WRITER = """
 import sys, time
 from clearinghouse.library.models import Document
-from crawlpoints.notes import add_note
+from crawlpoints.documents.document_notes import add_note
 document = Document.objects.order_by("pk").first()
 while True:
     began = time.monotonic()

@@ -14,7 +14,7 @@ import pytest
 from redis import Redis
 
 from clearinghouse.local import redis_server
-from clearinghouse.redis_trouble import A_COPY
+from clearinghouse.operations.redis_problems import A_COPY
 from tests.faults import injection
 from tests.flow.conftest import house, prepared_folder  # noqa: F401 - fixtures
 from tests.flow.house import BASE, House, until

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from crawler.parsers import MOST_WAITING
+from crawler.engine.child_processes import MOST_WAITING
 from tests.faults import site as sites
 from tests.faults.house import House, kill
 from tests.faults.lane import UNWRITTEN
@@ -19,7 +19,7 @@ MOST = MOST_WAITING + UNWRITTEN  # goal 6
 
 
 def parsers_of(crawl: int) -> list[int]:
-    return [pid for pid in children(crawl) if b"crawler.extract.server" in command_of(pid)]
+    return [pid for pid in children(crawl) if b"crawler.extract.parser_process" in command_of(pid)]
 
 
 def asked(site: Site) -> int:

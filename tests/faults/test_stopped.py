@@ -13,7 +13,7 @@ from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
-from clearinghouse import process_state
+from clearinghouse.operations import process_state
 from tests.faults import site as sites
 from tests.faults.house import BASE
 from tests.faults.house import House as Bare
@@ -91,7 +91,7 @@ def test_parsers_that_are_stopped_cost_no_page(
         sites.make(place, [[[site.url("/0"), "--depth", "99"]]])
         crawl = place.start("crawl", "--speed", "fast", "--json")
         until(lambda: place.rows("SELECT coalesce(sum(crawled), 0) FROM excursion")[0][0] >= 20, "it is under way")
-        frozen = [pid for pid in children(crawl.pid) if b"crawler.extract.server" in command_of(pid)]
+        frozen = [pid for pid in children(crawl.pid) if b"crawler.extract.parser_process" in command_of(pid)]
         for pid in frozen:
             os.kill(pid, signal.SIGSTOP)
         begun = time.monotonic()

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from crawler.reading import _ABOVE_INT32 as BLOCK
+from crawler.engine.page_outcome import _ABOVE_INT32 as BLOCK
 from tests.faults import namespace
 from tests.faults.databases import TWICE
 from tests.faults.house import House as Prepared

@@ -14,7 +14,7 @@ START_SECONDS = 0.5  # all are there by then
 
 
 def launch(_: int) -> str:
-    from crawler import intake
+    from crawler.launching import launch as intake
 
     return f"run {intake.launch(None, by='test', speed='fast').pk}"
 

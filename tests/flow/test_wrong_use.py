@@ -6,7 +6,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from clearinghouse.addresses import networks
-from clearinghouse.commands import FAILED, WRONG_USE
+from clearinghouse.operations.command_base import FAILED, WRONG_USE
 from crawler.models import Run
 from tests.crawler.conftest import make_document
 from tests.flow.house import House

@@ -4,7 +4,15 @@ import re
 
 import pytest
 
-from clearinghouse.health.advisories import LIBRARIES, PYTHON, Floor, installed, running, weak, weak_python
+from clearinghouse.operations.health.known_weaknesses import (
+    LIBRARIES,
+    PYTHON,
+    Floor,
+    installed,
+    running,
+    weak,
+    weak_python,
+)
 from tests.house.tree import BASE
 
 

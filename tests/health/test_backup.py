@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from crawler.backup import bring_back
+from crawler.upkeep.backup import restore
 from tests.faults.house import House as Crawling
 from tests.flow.conftest import fresh_house
 from tests.flow.house import House, until
@@ -144,8 +144,8 @@ def _changed(saved: Path, folder: Path, change: Callable[[Path], object]) -> str
     """What the restore says of a copy of the backup that was changed so."""
     shutil.copytree(saved, folder)
     change(folder)
-    with pytest.raises(bring_back.CannotRestore) as refused:
-        bring_back.check(folder)
+    with pytest.raises(restore.CannotRestore) as refused:
+        restore.check(folder)
     return str(refused.value)
 
 

@@ -8,15 +8,15 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
+from clearinghouse.database.records import acting_as
 from clearinghouse.library.models import Document
 from clearinghouse.published.models import LiveGeneration, PublicSwitch
-from clearinghouse.records import acting_as
-from clearinghouse.secrets.vault import keys_text
-from crawler.doctor import house as parts
-from crawler.doctor import keys
-from crawler.doctor.values import OK, TROUBLE, WARNING, Line
+from clearinghouse.vault.sealing import keys_text
 from crawler.models import Fault, Mark, Propagation
-from crawler.queries import machines
+from crawler.upkeep import machines
+from crawler.upkeep.doctor import key_tests
+from crawler.upkeep.doctor import system_tests as parts
+from crawler.upkeep.doctor.types import OK, TROUBLE, WARNING, Line
 from crawlpoints import services
 from crawlpoints.models import CrawlPoint
 from tests.flow.house import House
@@ -73,9 +73,9 @@ def point_with_password(document: Document) -> CrawlPoint:
 @EVERYWHERE
 def test_passwords_that_do_not_open_are_named_by_crawl_point_and_never_shown(document: Document) -> None:
     point = point_with_password(document)
-    assert said(list(keys.passwords()), "Passwords of sites").level == OK
+    assert said(list(key_tests.passwords()), "Passwords of sites").level == OK
     CrawlPoint.everything.filter(pk=point.pk).update(root="https://elsewhere.example.gov/")
-    line = said(list(keys.passwords()), "Passwords of sites")
+    line = said(list(key_tests.passwords()), "Passwords of sites")
     assert line.level == TROUBLE and f"(crawl points {point.pk})" in line.said
     assert found_in(repr(line)) == []
 
@@ -84,7 +84,7 @@ def test_passwords_that_do_not_open_are_named_by_crawl_point_and_never_shown(doc
 def test_passwords_under_an_older_key_are_a_warning(document: Document, settings: Any) -> None:
     point_with_password(document)
     settings.CREDENTIAL_KEYS = "newer:" + "QUFB" * 10 + "QUE=," + keys_text()
-    line = said(list(keys.passwords()), "Passwords of sites")
+    line = said(list(key_tests.passwords()), "Passwords of sites")
     assert line.level == WARNING and "rotate_keys" in line.do
 
 

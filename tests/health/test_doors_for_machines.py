@@ -14,8 +14,8 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from clearinghouse.health import look
-from clearinghouse.logs import OneObject
+from clearinghouse.operations.health import database_check
+from clearinghouse.operations.logs import OneObject
 from clearinghouse.published.models import LiveGeneration, PublicSwitch
 from crawler.models import Excursion, Mark, Run
 
@@ -70,7 +70,7 @@ def test_readyz_says_ready_and_what_it_works_without() -> None:
 
 
 def test_readyz_names_what_is_missing_in_a_sentence_and_no_address(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(look, "file_of", _missing("webcrawl"))
+    monkeypatch.setattr(database_check, "file_of", _missing("webcrawl"))
     answer = Client().get("/readyz")
     assert answer.status_code == 503
     assert answer.content.decode().splitlines()[0] == "The database WebCrawl does not answer."
@@ -78,7 +78,7 @@ def test_readyz_names_what_is_missing_in_a_sentence_and_no_address(monkeypatch: 
 
 
 def test_a_production_server_that_serves_nobody_sends_nobody_off(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(look, "file_of", _missing("backup"))
+    monkeypatch.setattr(database_check, "file_of", _missing("backup"))
     PublicSwitch.objects.using("webcrawl").update_or_create(pk=1, defaults={"serving": "primary"})
     answer = Client().get("/readyz")
     assert answer.status_code == 200 and "doc_library (backup) does not answer" in answer.content.decode()
@@ -136,14 +136,14 @@ def test_metrics_ask_as_many_questions_of_a_hundred_runs_as_of_one() -> None:
 
 
 def test_metrics_of_a_house_with_a_database_down_still_tell_the_rest(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(look, "file_of", _missing("webcrawl"))
+    monkeypatch.setattr(database_check, "file_of", _missing("webcrawl"))
     text = Client().get("/metrics").content.decode()
     assert 'clearinghouse_database_up{database="webcrawl"} 0' in text
     assert "clearinghouse_runs" not in text and 'clearinghouse_generation{target="primary"}' in text
 
 
 def test_an_empty_database_in_the_place_of_a_lost_one_is_not_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(look, "steps_behind", lambda alias: 9 if alias == "primary" else 0)
+    monkeypatch.setattr(database_check, "steps_behind", lambda alias: 9 if alias == "primary" else 0)
     assert 'clearinghouse_database_up{database="primary"} 0' in Client().get("/metrics").content.decode()
 
 

@@ -10,10 +10,10 @@ import pytest
 from django.core.management import call_command
 from django.utils import timezone
 
-from clearinghouse import retention
-from clearinghouse.digests import digest_of
+from clearinghouse.database.digests import digest_of
+from clearinghouse.operations import retention
 from clearinghouse.search.models import SearchUse
-from crawler import ledger_check, pruning
+from crawler.ledger import ledger_check
 from crawler.models import (
     Event,
     Excursion,
@@ -27,7 +27,8 @@ from crawler.models import (
     Propagation,
     Run,
 )
-from crawler.pruning import choose, erase
+from crawler.upkeep import pruning
+from crawler.upkeep.pruning import choose, erase
 from tests.propagation.world import START, World, add_document, propagate, shown
 
 pytestmark = pytest.mark.django_db(databases="__all__")

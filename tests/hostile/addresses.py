@@ -9,7 +9,7 @@ import urllib3.util
 
 from clearinghouse.addresses import Address
 from clearinghouse.addresses.networks import port_allowed
-from clearinghouse.addresses.parse import parse, resolve
+from clearinghouse.addresses.parsing import parse, resolve
 from tests.security.test_t03_same_host import BETWEEN, PIECES
 
 _BASES = ("http://a.example/b/c?d=e", "https://a.example:8443/", "http://[::1]/x", "http://a.example/%zz/\u00fc")

@@ -11,11 +11,11 @@ from typing import NamedTuple
 import brotli
 from backports import zstd
 
-from crawler.extract import documents
-from crawler.extract import page as reading
-from crawler.extract import xml as xml_reading
-from crawler.extract.package import PRODUCED_AT_MOST, Package, TooMuch
-from crawler.fetch import curl, decoding, limits
+from crawler.extract import page_reader as reading
+from crawler.extract.office import document_reader
+from crawler.extract.office.zip_package import PRODUCED_AT_MOST, Package, TooMuch
+from crawler.extract.xml import xml_page as xml_reading
+from crawler.fetch import curl, decoding, size_limits
 from crawler.values import Extracted, Fetched, Request
 from tests.hostile.fetching import fetch_all, request
 from tests.packages import package
@@ -101,11 +101,11 @@ def _over_the_wire(encoding: str, body: bytes) -> Blast:
         with Site() as site, memory() as growth:
             site.pages["/"] = page(body, f"Content-Encoding: {encoding}")
             (answer,) = fetch_all(curl.Fetcher(), [request(site.url("/"))])
-            if not answer.truncated or len(answer.body) > limits.TEXT_AT_MOST:
+            if not answer.truncated or len(answer.body) > size_limits.TEXT_AT_MOST:
                 produced[0] = UNPACKED  # stored as if it were a page
     finally:
         decoding.Decoder = usual  # type: ignore[misc]
-    return Blast(encoding, len(body), produced[0], limits.TEXT_AT_MOST, growth())
+    return Blast(encoding, len(body), produced[0], size_limits.TEXT_AT_MOST, growth())
 
 
 def _sitemap(body: bytes) -> Blast:
@@ -121,7 +121,7 @@ def _document(body: bytes) -> Blast:
     with memory() as growth:
         found = read(body, _OFFICE, "http://a.org/x.docx")
         grown = growth()
-    documents.close()
+    document_reader.close()
     opened = Package(body)
     with suppress(TooMuch):
         opened.read("d.xml")

@@ -9,8 +9,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from clearinghouse.addresses import Address
-from clearinghouse.addresses.parse import parse
-from crawler.extract import page as reading
+from clearinghouse.addresses.parsing import parse
+from crawler.extract import page_reader as reading
 from crawler.values import Extracted, Fetched, Request
 from tests.hostile.bombs import memory_at_most
 

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from clearinghouse.addresses import Address
-from clearinghouse.addresses.parse import parse
-from crawler.extract import page as reading
-from crawler.fetch import curl, exchange, signed, transfer
+from clearinghouse.addresses.parsing import parse
+from crawler.extract import page_reader as reading
+from crawler.fetch import curl, curl_transfer, requests_exchange, requests_fetcher
 from crawler.values import REASONS, Credentials, Fetched, Request
 from tests.hostile.answers import broken, whole_body
 from tests.sites.misbehaving import Asked, Page, Site, raw
@@ -37,8 +37,8 @@ def fetch_broken_answers(count: int, seed: int = 1, seconds: float = 1e9) -> Fig
     A fault can be had again by its number.
     """
     figures, deadline = Figures(), time.monotonic() + seconds
-    usual = transfer.WHOLE_SECONDS
-    transfer.WHOLE_SECONDS = exchange.WHOLE_SECONDS = DEADLINE
+    usual = curl_transfer.WHOLE_SECONDS
+    curl_transfer.WHOLE_SECONDS = requests_exchange.WHOLE_SECONDS = DEADLINE
     try:
         with Site() as site:
             for first in range(0, count, 500):
@@ -47,7 +47,7 @@ def fetch_broken_answers(count: int, seed: int = 1, seconds: float = 1e9) -> Fig
                 _fetch_some(site, range(first, min(first + 500, count)), seed, figures)
                 site.pages.clear()
     finally:
-        transfer.WHOLE_SECONDS = exchange.WHOLE_SECONDS = usual
+        curl_transfer.WHOLE_SECONDS = requests_exchange.WHOLE_SECONDS = usual
     return figures
 
 
@@ -59,7 +59,7 @@ def _fetch_some(site: Site, numbers: range, seed: int, figures: Figures) -> None
     paths = list(answers)
     plain = [request(site.url(path)) for path in paths[len(paths) // 10 :]]
     windows = [request(site.url(path), Credentials(3, "u", "p")) for path in paths[: len(paths) // 10]]
-    for fetcher, requests in ((curl.Fetcher(_AT_ONCE), plain), (signed.Fetcher(), windows)):
+    for fetcher, requests in ((curl.Fetcher(_AT_ONCE), plain), (requests_fetcher.Fetcher(), windows)):
         for answer in _as_they_come(fetcher, requests, figures):
             _judge(answer, answers[answer.request.address.path], figures)
 
@@ -78,18 +78,20 @@ def _never_hangs_up(data: bytes) -> Page:
     return serve
 
 
-def fetch_all(fetcher: curl.Fetcher | signed.Fetcher, requests: list[Request]) -> list[Fetched]:
+def fetch_all(fetcher: curl.Fetcher | requests_fetcher.Fetcher, requests: list[Request]) -> list[Fetched]:
     return list(_as_they_come(fetcher, requests, Figures()))
 
 
 def _as_they_come(
-    fetcher: curl.Fetcher | signed.Fetcher, requests: list[Request], figures: Figures
+    fetcher: curl.Fetcher | requests_fetcher.Fetcher, requests: list[Request], figures: Figures
 ) -> Iterator[Fetched]:
     """The answers as they come; a request without one after its time is a hang."""
     waiting = [replace(one, token=number) for number, one in enumerate(requests)]
     begun: dict[int, float] = {}
     while waiting or fetcher.active():
-        while waiting and fetcher.active() < (_AT_ONCE if isinstance(fetcher, curl.Fetcher) else signed.THREADS):
+        while waiting and fetcher.active() < (
+            _AT_ONCE if isinstance(fetcher, curl.Fetcher) else requests_fetcher.THREADS
+        ):
             begun[waiting[-1].token] = time.monotonic()
             fetcher.start(waiting.pop())
         for answer in fetcher.wait(1):

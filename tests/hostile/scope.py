@@ -7,7 +7,7 @@ import time
 
 from ada_url import URL
 
-from clearinghouse.addresses.parse import resolve
+from clearinghouse.addresses.parsing import resolve
 from crawler.policy.judge import Rules
 from crawler.values import PointSettings, Snapshot
 

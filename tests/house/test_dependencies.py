@@ -6,7 +6,7 @@ from importlib.metadata import PackageNotFoundError, distribution
 
 from packaging.requirements import Requirement
 
-from clearinghouse.health.advisories import LIBRARIES
+from clearinghouse.operations.health.known_weaknesses import LIBRARIES
 from tests.house.tree import BASE
 
 PAGE = BASE / "docs" / "dependencies.md"

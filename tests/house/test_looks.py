@@ -1,4 +1,4 @@
-"""Nothing asks a site because of a person but by crawler.preview.line.looking (threat T39)."""
+"""Nothing asks a site because of a person but by crawler.preview.throttled_client.looking (threat T39)."""
 
 import ast
 
@@ -7,28 +7,34 @@ from tests.house.tree import imports, modules
 # Who may make what speaks to other machines, and as whom.
 MAKERS = {
     "Fetcher": {
-        "crawler.fetch.desk",  # what it is made of
-        "crawler.traffic",  # a crawl, at the pace of its sites
-        "crawler.preview.line",  # a look, at the same pace
+        "crawler.fetch.transports",  # what it is made of
+        "crawler.engine.dispatch",  # a crawl, at the pace of its sites
+        "crawler.preview.throttled_client",  # a look, at the same pace
     },
     "Line": {
-        "crawler.fetch.signed",  # one connection of a fetcher, another class of this name
-        "crawler.preview.line",  # looking(): one a person, few a process
+        "crawler.fetch.requests_fetcher",  # one connection of a fetcher, another class of this name
+        "crawler.preview.throttled_client",  # looking(): one a person, few a process
         "crawler.preview.dry_run",  # a preview, in a worker of its own
     },
-    "Session": {"crawler.webhooks", "crawler.fetch.exchange"},
+    "Session": {"crawler.inbox.webhooks", "crawler.fetch.requests_exchange"},
 }
 SPEAKERS = {"http.client", "httpx", "pycurl", "requests", "smtplib", "socket", "urllib.request", "urllib3"}
 SPEAKING = {
     "clearinghouse.local.ports", "clearinghouse.local.redis_server", "clearinghouse.local.serve",  # of this machine
-    "clearinghouse.front.server",  # of its own port
+    "clearinghouse.gateway.visitor_connections",  # of its own port
     "clearinghouse.addresses.networks",  # reads addresses, opens nothing
-    "crawlpoints.screens.names",  # a name, which is a look as well
-    "crawler.instances",  # the name of this machine
-    "crawler.parsers", "crawler.extract.server",  # a pair of sockets between two processes of ours
-    "crawler.telling", "crawler.webhooks",  # mails and calls, from the job that tells
+    "crawlpoints.dialog.host_names",  # a name, which is a look as well
+    "crawler.liveness.instances",  # the name of this machine
+    "crawler.engine.child_processes",  # a pair of sockets between two processes of ours
+    "crawler.extract.parser_process",
+    "crawler.inbox.notice_mail", "crawler.inbox.webhooks",  # mails and calls, from the job that tells
 }  # fmt: skip
-FOR_WORKERS = {"crawler.webhooks", "crawler.telling", "crawler.propagation.hooks", "crawler.preview.line"}
+FOR_WORKERS = {
+    "crawler.inbox.webhooks",
+    "crawler.inbox.notice_mail",
+    "crawler.propagation.switching.load_balancer",
+    "crawler.preview.throttled_client",
+}
 
 
 def made(name: str) -> set[str]:

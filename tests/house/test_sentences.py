@@ -5,9 +5,9 @@ import re
 from tests.house.sentences import Sentence, sentences
 from tests.house.tree import BASE, PACKAGES, text_of
 
-PLURALS = BASE / "clearinghouse/plurals.py"
+PLURALS = BASE / "clearinghouse/web/plurals.py"
 
-# One name, or none, may stand before these; clearinghouse.plurals finds the right word for 1.
+# One name, or none, may stand before these; clearinghouse.web.plurals finds the right word for 1.
 _NOUNS = (
     "accounts addresses attempts backlinks bytes characters clicks columns crawls days depths documents errors "
     "failures faults files findings folders generations groups heads hours indexes jobs keys kinds lines links "
@@ -36,9 +36,9 @@ _PICTURES = re.compile(
 _FOR_ADMINISTRATORS = re.compile(
     r"^templates/(?:settings|adoption|admin)/|^templates/help/(?:machines|settings|api-keys|people)"
     r"|^templates/home/house|^templates/access/(?:key|people)"
-    r"|/management/|^clearinghouse/(?:env|settings|commands|local|health|adoption|secrets|front|workers|queues|redis_)"
-    r"|^clearinghouse/(?:access/(?:proxies|mail_links|queue_pages|settings_|tracebacks)|addresses/networks|published)"
-    r"|^crawler/(?:doctor|backup|faults|ledger_check|proof|screens/(?:api|settings)|queries/(?:machines|gauges))"
+    r"|/management/|^clearinghouse/(?:env|settings|local|operations|database|vault|gateway|addresses/networks|published)"
+    r"|^clearinghouse/(?:accounts/settings_|web/(?:proxies|tracebacks))"
+    r"|^crawler/(?:api|upkeep|liveness/(?:fault|error)|ledger/(?:ledger_check|ledger_contents))"
 )
 
 

@@ -6,16 +6,16 @@ from tests.house.tree import modules
 
 # Who makes a snapshot, or gives one other exclude URLs, and from what.
 FROM_SAVED = {
-    "crawler.intake": "rows of exclude URLs",
+    "crawler.launching.launch": "rows of exclude URLs",
     "crawler.values": "what a launch or a preview has stored",
-    "crawler.index.links": "a document without a snapshot: no exclude URLs",
-    "crawler.served": "what a run is told to obey: the saved ones",
-    "crawler.propagation.scope": "rows of exclude URLs",
-    "crawler.screens.api.result_shapes": "the name of a field of an answer",
+    "crawler.word_index.parents_children": "a document without a snapshot: no exclude URLs",
+    "crawler.engine.local_queue": "what a run is told to obey: the saved ones",
+    "crawler.propagation.pinned_scope": "rows of exclude URLs",
+    "crawler.api.result_shapes": "the name of a field of an answer",
     "crawler.findings.decisions": "the numbers of rows it has just saved, for their Undo",
-    "crawler.screens.pruning": "the numbers of rows it has just saved, for their Undo",
-    "crawlpoints.importing": "the numbers of rows it has just saved, for their Undo",
-    "crawlpoints.screens.excludes": "the numbers of rows it has just saved, for their Undo",
+    "crawler.findings.exclude_folder_views": "the numbers of rows it has just saved, for their Undo",
+    "crawlpoints.imports.short_import": "the numbers of rows it has just saved, for their Undo",
+    "crawlpoints.panel.exclude_views": "the numbers of rows it has just saved, for their Undo",
     "crawlpoints.services": "what entries are checked against",
 }
 ONE_WAY = "crawler.preview.drafts"

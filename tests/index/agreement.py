@@ -18,7 +18,7 @@ WORDS = [
 def by_hand(text: str) -> dict[str, list[int]]:
     """Word -> positions, written down in the plainest way."""
     from clearinghouse.search.words import words_of
-    from crawler.index.stopwords import STOPWORDS
+    from crawler.word_index.stopwords import STOPWORDS
 
     found: dict[str, list[int]] = {}
     for place, word in enumerate(words_of(text), 1):
@@ -30,15 +30,15 @@ def by_hand(text: str) -> dict[str, list[int]]:
 def check(texts: list[str]) -> int:
     """How many words were looked at; fails where the three ways of counting differ."""
     from clearinghouse.published.models import PublishedVersion
-    from crawler.index import counts, lexicon, pages
-    from crawler.index.postings import postings
+    from crawler.word_index import indexed_page, lexicon, page_counts
+    from crawler.word_index.postings import postings
     from tests.search.library import publish
 
     ids = publish("primary", [{"text": text} for text in texts])
-    counts.recount("primary")
+    page_counts.recount("primary")
     naive = {number: by_hand(text) for number, text in zip(ids, texts, strict=True)}
     forward = {
-        page.pk: {one.word: one.positions for one in pages.words_on(page)}
+        page.pk: {one.word: one.positions for one in indexed_page.words_on(page)}
         for page in PublishedVersion.objects.using("primary").filter(pk__in=ids)
     }
     assert forward == naive

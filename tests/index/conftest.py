@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from clearinghouse.digests import digest_of
+from clearinghouse.database.digests import digest_of
 from crawler.models import PageHead
 from tests.crawler.conftest import crawl, make_document
 from tests.flow.conftest import house, prepared_folder  # noqa: F401 - fixtures

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from django.core.management import call_command
 
-from clearinghouse.commands import Stop
+from clearinghouse.operations.command_base import Stop
 from clearinghouse.published.models import LexiconWord
 from clearinghouse.search import backends, engine
-from crawler.index import export
+from crawler.word_index import index_export
 from tests.propagation.world import START, World, add_document, adopt, propagate
 
 from .conftest import Published
@@ -144,7 +144,7 @@ def test_the_export_is_the_file_written_by_hand(published: Published, tmp_path):
 
 def test_an_export_that_does_not_fit_into_memory_is_sorted_in_parts(published: Published, tmp_path, monkeypatch):
     answer("export_index", tmp_path / "whole.txt")
-    monkeypatch.setattr(export, "IN_MEMORY", 2)
+    monkeypatch.setattr(index_export, "IN_MEMORY", 2)
     answer("export_index", tmp_path / "parts.txt")
     assert (tmp_path / "parts.txt").read_text() == (tmp_path / "whole.txt").read_text()
 

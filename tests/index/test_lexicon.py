@@ -2,12 +2,14 @@
 
 import pytest
 
-from clearinghouse import queues
-from clearinghouse.databases import TARGETS
+from clearinghouse.database.aliases import TARGETS
+from clearinghouse.operations import queues
 from clearinghouse.published.models import LexiconState, LexiconWord
-from crawler import jobs, tick
-from crawler.index import counting, counts, lexicon
-from crawler.propagation import load, rollback
+from crawler import jobs
+from crawler.propagation.loading import load
+from crawler.propagation.switching import rollback
+from crawler.upkeep import tick
+from crawler.word_index import lexicon, page_counts, words_in_text
 from tests.propagation.world import World, add_document, adopt, propagate, shown
 
 pytestmark = pytest.mark.django_db(databases=["default", "webcrawl", "primary", "backup"])
@@ -21,7 +23,7 @@ def counted(alias: str = "primary") -> dict[str, int]:
 def by_hand(target: str = "primary") -> dict[str, int]:
     found: dict[str, int] = {}
     for text in shown(target).values():
-        for word in counting.indexed(text):
+        for word in words_in_text.indexed(text):
             found[word] = found.get(word, 0) + 1
     return found
 
@@ -43,15 +45,15 @@ def generations():
 def test_a_propagation_leaves_counted_words_on_every_target(generations):
     for target, alias in TARGETS.items():
         assert counted(alias) == by_hand(target) == {"start": 1, "alpha": 1, "bed": 1, "gamma": 1}
-        assert counts.counted(alias) == load.live(alias)
-    assert counts.behind() == []
+        assert page_counts.counted(alias) == load.live(alias)
+    assert page_counts.behind() == []
 
 
 def test_ids_stay_when_everything_is_counted_anew(generations):
     before = dict(LexiconWord.objects.using("primary").values_list("word", "pk"))
     assert {"ward", "beta"} < before.keys(), "words that stand on no page any more keep their ids"
     incremental = counted()
-    assert counts.recount("primary") == 3
+    assert page_counts.recount("primary") == 3
     assert counted() == incremental
     assert dict(LexiconWord.objects.using("primary").values_list("word", "pk")) == before
 
@@ -59,7 +61,7 @@ def test_ids_stay_when_everything_is_counted_anew(generations):
 def test_counts_follow_a_rollback_and_the_next_propagation(generations):
     world, document = generations
     rollback.roll_back("primary", by="tester")
-    assert counts.behind() == ["primary"]
+    assert page_counts.behind() == ["primary"]
     jobs.count_words()
     assert counted() == by_hand() == {"start": 1, "alpha": 1, "bed": 1, "beta": 1, "ward": 1, "gamma": 1}
     world.run(document, {"": "start again", "a.html": "ward ward", "c.html": "gamma"})
@@ -93,8 +95,8 @@ def test_a_propagation_after_a_rollback_nobody_counted_starts_from_what_was_live
 
 
 def test_a_count_that_was_killed_goes_on_where_it_was(generations, monkeypatch):
-    monkeypatch.setattr(counts, "_FEWEST", 1)
-    monkeypatch.setattr(counts, "_MOST", 1)  # a transaction for each word
+    monkeypatch.setattr(page_counts, "_FEWEST", 1)
+    monkeypatch.setattr(page_counts, "_MOST", 1)  # a transaction for each word
     expected = counted()
 
     class Killed(Exception):
@@ -111,11 +113,11 @@ def test_a_count_that_was_killed_goes_on_where_it_was(generations, monkeypatch):
 
     attempts = 0
     with pytest.raises(Killed):
-        counts.recount("primary", kill)
-    while "primary" in counts.behind():
+        page_counts.recount("primary", kill)
+    while "primary" in page_counts.behind():
         attempts += 1
         try:
-            counts.follow("primary", kill)
+            page_counts.follow("primary", kill)
         except Killed:
             continue
     assert attempts > 2
@@ -125,7 +127,7 @@ def test_a_count_that_was_killed_goes_on_where_it_was(generations, monkeypatch):
 def test_two_counts_at_once_do_each_part_once(generations):
     """The second one runs whenever the first has written something."""
     expected = counted()
-    counts.recount("primary", lambda: counts.follow("primary"))
+    page_counts.recount("primary", lambda: page_counts.follow("primary"))
     assert counted() == expected
 
 
@@ -138,7 +140,7 @@ def test_a_full_propagation_counts_nothing_twice(generations):
 def test_the_pages_of_an_adopted_library_are_counted(db):
     document = add_document()
     adopt("primary", document, range(1, 4))
-    assert counts.follow("primary") == 3
+    assert page_counts.follow("primary") == 3
     assert counted() == {"adopted": 3, "text": 3}
 
 
@@ -156,5 +158,5 @@ def test_entering_words_again_gives_the_same_ids(db):
 
 
 def test_a_target_without_pages_has_nothing_to_count(db):
-    assert counts.follow("primary") == 0
+    assert page_counts.follow("primary") == 0
     assert not LexiconState.objects.using("primary").exists()

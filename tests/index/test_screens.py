@@ -9,8 +9,8 @@ from lxml import html
 
 from clearinghouse.library.models import Document
 from clearinghouse.published.models import LexiconState, LexiconWord
-from crawler.index import counts
 from crawler.models import LedgerEntry
+from crawler.word_index import page_counts
 from tests.search.library import publish
 
 from .conftest import Published
@@ -59,7 +59,7 @@ def test_several_words_stopwords_and_nonsense_are_explained(signed_in: SignedIn,
 
 def test_a_long_list_is_shown_in_parts(signed_in: SignedIn, administrator):
     publish("primary", [{"text": f"ward {number}", "title": f"Page {number}"} for number in range(60)])
-    counts.follow("primary")
+    page_counts.follow("primary")
     browser = signed_in(administrator)
     first = browser.get("/index/word/?w=ward")
     assert "Pages that hold it 60" in text_of(first)

@@ -3,7 +3,7 @@
 import subprocess
 import sys
 
-from crawler.index.counting import indexed
+from crawler.word_index.words_in_text import indexed
 from tests.flow.house import BASE
 from tests.propagation.test_servers import Servers
 

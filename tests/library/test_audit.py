@@ -7,8 +7,8 @@ from django.db import transaction
 
 from clearinghouse.audit import services as audit
 from clearinghouse.audit.models import Entry
+from clearinghouse.database.records import acting_as
 from clearinghouse.library.models import Document, Project
-from clearinghouse.records import acting_as
 
 pytestmark = pytest.mark.django_db(databases="__all__")
 CANARY = "C4n4ry-password"

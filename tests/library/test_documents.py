@@ -9,10 +9,10 @@ from django.core.management import call_command
 
 from clearinghouse.audit.models import Entry
 from clearinghouse.audit.queries import history, history_of_document
-from clearinghouse.commands import Stop
+from clearinghouse.database.records import StaleRecord, acting_as
 from clearinghouse.library import services
 from clearinghouse.library.models import CRAWL_POINTS, Document, DocumentStatus, Field, FieldType, Project
-from clearinghouse.records import StaleRecord, acting_as
+from clearinghouse.operations.command_base import Stop
 
 pytestmark = pytest.mark.django_db(databases="__all__")
 

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clearinghouse.audit.models import Entry
-from clearinghouse.library import importing, services
-from clearinghouse.library.csv_lines import Unreadable, read
+from clearinghouse.library import document_import, services
+from clearinghouse.library.document_csv import Unreadable, read
 from clearinghouse.library.models import Document
 
 pytestmark = pytest.mark.django_db(databases="__all__")
@@ -18,11 +18,11 @@ HEAD = "title,project,public,assigned_to,status,web_address\n"
 
 
 def outcomes(text: str, **options: Any) -> list[str]:
-    return [line.outcome for line in importing.import_documents(text, **options).lines]
+    return [line.outcome for line in document_import.import_documents(text, **options).lines]
 
 
 def test_every_column_arrives(editor: Any) -> None:
-    result = importing.import_documents(HEAD + 'Asthma,NGC,no,editor,Draft,https://ex.gov/a\n"Two, lines",,,,,\n')
+    result = document_import.import_documents(HEAD + 'Asthma,NGC,no,editor,Draft,https://ex.gov/a\n"Two, lines",,,,,\n')
     assert (result.done, result.count("add")) == (True, 2)
     document = Document.objects.get(sheet__title="Asthma")
     assert (document.sheet.project.name, document.sheet.public, document.status.name) == ("NGC", 0, "Draft")
@@ -34,7 +34,7 @@ def test_every_column_arrives(editor: Any) -> None:
 
 def test_importing_the_same_again_changes_nothing() -> None:
     text = HEAD + "Asthma,NGC,yes,,Draft,\nStroke,NGC,no,,,\n"
-    importing.import_documents(text)
+    document_import.import_documents(text)
     entries = Entry.objects.count()
     assert outcomes(text) == ["unchanged", "unchanged"]
     assert Document.objects.count() == 2
@@ -54,7 +54,7 @@ def test_importing_the_same_again_changes_nothing() -> None:
     ],
 )
 def test_one_bad_line_stops_everything_and_says_why(line: str, message: str) -> None:
-    result = importing.import_documents(HEAD + "Good,,,,,\n" + line + "\n")
+    result = document_import.import_documents(HEAD + "Good,,,,,\n" + line + "\n")
     assert not result.done
     assert [each.outcome for each in result.lines] == ["add", "error"]
     assert message in result.lines[1].message
@@ -73,13 +73,13 @@ def test_the_same_document_twice_in_one_file_is_an_error() -> None:
 
 def test_a_document_that_exists_otherwise_is_never_overwritten() -> None:
     services.add_document("A", project="P", status="Final")
-    result = importing.import_documents(HEAD + "A,P,no,,Draft,\n")
+    result = document_import.import_documents(HEAD + "A,P,no,,Draft,\n")
     assert "exists with another status and public" in result.lines[0].message
     assert Document.objects.get().status.name == "Final"
 
 
 def test_columns_may_stand_in_any_order_with_semicolons_and_a_byte_order_mark() -> None:
-    result = importing.import_documents("\ufeffProject;Note;TITLE\nNGC;x;Asthma\n\n")
+    result = document_import.import_documents("\ufeffProject;Note;TITLE\nNGC;x;Asthma\n\n")
     assert result.ignored_columns == ["note"]
     assert Document.objects.get().sheet.project.name == "NGC"
 
@@ -87,7 +87,7 @@ def test_columns_may_stand_in_any_order_with_semicolons_and_a_byte_order_mark() 
 @pytest.mark.parametrize("text", ["", "\n\n", "name,project\nA,B\n", "title,title\nA,B\n", 'title\n"open'])
 def test_what_is_no_list_of_documents_is_refused_with_a_sentence(text: str) -> None:
     with pytest.raises(Unreadable):
-        importing.import_documents(text)
+        document_import.import_documents(text)
 
 
 @given(st.text(max_size=300))
@@ -104,7 +104,7 @@ def test_a_fault_in_the_middle_leaves_nothing_behind(monkeypatch: Any) -> None:
 
     monkeypatch.setattr(services.audit, "record_many", breaks)
     with pytest.raises(DatabaseError):
-        importing.import_documents(HEAD + "A,P,,,,\nB,P,,,,\nC,P,,,,\n")
+        document_import.import_documents(HEAD + "A,P,,,,\nB,P,,,,\nC,P,,,,\n")
     assert not Document.objects.exists()
     assert not Entry.objects.exists()
 
@@ -115,7 +115,7 @@ def test_a_list_asks_no_more_questions_for_more_documents_and_is_bounded(editor:
     def questions(name: str, lines: int) -> int:
         with CaptureQueriesContext(connection) as asked:
             rows = "".join(f"{name} {at},P{at % 3},,editor,Draft,\n" for at in range(lines))
-            assert importing.import_documents(HEAD + rows).count("add") == lines
+            assert document_import.import_documents(HEAD + rows).count("add") == lines
         return len(asked)
 
     few, many = questions("a", 20), questions("b", 400)

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from django.db import connection, transaction
 
+from clearinghouse.database.records import StaleRecord, acting_as, actor
 from clearinghouse.library.models import Document, DocumentStatus, FieldType, Project
-from clearinghouse.records import StaleRecord, acting_as, actor
 
 pytestmark = pytest.mark.django_db
 META = {"ts", "update_dt", "update_nm"}

@@ -12,8 +12,8 @@ import pypdfium2
 import pytest
 
 from clearinghouse.local.demo import MEMBER
-from clearinghouse.local.demo.server import open_site
-from clearinghouse.local.demo.site import answers
+from clearinghouse.local.demo.demo_server import open_site
+from clearinghouse.local.demo.demo_site import answers
 
 
 @pytest.fixture(scope="module")

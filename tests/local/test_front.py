@@ -21,8 +21,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from clearinghouse.front import addresses
-from clearinghouse.front.turns import Turns
+from clearinghouse.gateway import routes
+from clearinghouse.gateway.request_turns import Turns
 from clearinghouse.local import ports
 from tests.flow.house import BASE, until
 
@@ -97,9 +97,9 @@ def house(tmp_path: Path) -> Iterator[House]:
     port = ports.any_free()
     names = {"CLEARINGHOUSE_VAR": str(tmp_path), "CLEARINGHOUSE_PORT": str(port), "PATH": os.environ["PATH"]}
     with (tmp_path / "said").open("wb") as said:
-        front = subprocess.Popen([sys.executable, "-m", "clearinghouse.front"], cwd=BASE, env=names, stderr=said)
+        front = subprocess.Popen([sys.executable, "-m", "clearinghouse.gateway"], cwd=BASE, env=names, stderr=said)
     place = subprocess.run(
-        [sys.executable, "-m", "clearinghouse.front.addresses", "web"], cwd=BASE, env=names, capture_output=True,
+        [sys.executable, "-m", "clearinghouse.gateway.routes", "web"], cwd=BASE, env=names, capture_output=True,
         text=True, check=True,
     ).stdout.strip()  # fmt: skip
     staff = Process(Path(place))
@@ -232,10 +232,10 @@ def test_nobody_takes_the_threads_of_everybody(house: House) -> None:
     greedy = [
         house.raw(b"GET /slow/1 HTTP/1.1\r\nHost: localhost\r\nCookie: a; sessionid=mine\r\n\r\n") for _ in range(10)
     ]
-    until(lambda: house.staff.at_work == addresses.STAFF.each, "two are at work")
+    until(lambda: house.staff.at_work == routes.STAFF.each, "two are at work")
     began = time.monotonic()
     assert house.ask("/documents/", Cookie="sessionid=colleague").status == 200
-    assert time.monotonic() - began < 0.9 and house.staff.most_at_work == addresses.STAFF.each + 1
+    assert time.monotonic() - began < 0.9 and house.staff.most_at_work == routes.STAFF.each + 1
     for one in greedy:
         one.close()
 
@@ -284,7 +284,7 @@ def test_turns_go_round_by_address_and_then_by_session() -> None:
 
 
 def test_who_never_pauses_has_one_request_at_work(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("clearinghouse.front.turns.MUCH", 0.2)
+    monkeypatch.setattr("clearinghouse.gateway.request_turns.MUCH", 0.2)
     key, most = ("far", "greedy"), 0
 
     async def ask(turns: Turns, at_work: list[int]) -> None:
@@ -309,8 +309,8 @@ def test_who_never_pauses_has_one_request_at_work(monkeypatch: pytest.MonkeyPatc
 
 
 def test_who_asks_for_very_much_rests_and_nothing_of_it_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("clearinghouse.front.turns.MUCH", 0.05)
-    monkeypatch.setattr("clearinghouse.front.turns.TOO_MUCH", 0.1)
+    monkeypatch.setattr("clearinghouse.gateway.request_turns.MUCH", 0.05)
+    monkeypatch.setattr("clearinghouse.gateway.request_turns.TOO_MUCH", 0.1)
     answered = {"greedy": 0, "other": 0}
 
     async def ask(turns: Turns, who: str) -> None:

@@ -53,9 +53,8 @@ def test_large_databases_take_a_few_megabytes_a_thread(house: House) -> None:
 
 def test_a_web_process_has_loaded_its_screens_before_anybody_asks(house: House) -> None:
     """That takes a third of a second of processor time, and several visitors may come first."""
-    code = (
-        "import clearinghouse.wsgi, sys; print(*{'crawler.screens.run', 'crawlpoints.screens.panel'} - {*sys.modules})"
-    )
+    screens = "{'crawler.runs.views.run_page', 'crawlpoints.panel.views'}"
+    code = f"import clearinghouse.wsgi, sys; print(*{screens} - {{*sys.modules}})"
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=BASE, env=house.env, capture_output=True, text=True, check=True
     )

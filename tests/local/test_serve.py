@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from clearinghouse.local import serve as local_serve
-from clearinghouse.process_state import STOPPED_SECONDS, of
+from clearinghouse.operations.process_state import STOPPED_SECONDS, of
 from tests.flow.house import BASE, House, until
 
 READY = "Ctrl-C stops everything"
@@ -61,7 +61,7 @@ def test_it_starts_everything_refuses_a_second_one_with_the_same_data_and_one_ct
     assert house.run("doctor", "--json").stdout.count('"Reachable') == 1, "the first one is still heard"
     for part in (
         "gunicorn",
-        "clearinghouse.front",
+        "clearinghouse.gateway",
         "public.sock",
         "rqworker control",
         "rqworker crawl",

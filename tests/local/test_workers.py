@@ -11,7 +11,7 @@ from redis import Redis
 
 import crawler.jobs
 import crawlpoints.jobs
-from clearinghouse import queues
+from clearinghouse.operations import queues
 from tests.flow.house import House
 
 QUEUE = "rq:queue:crawl"

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from crawler.ledger_check import faults
+from crawler.ledger.ledger_check import faults
 from crawler.models import Excursion, LedgerEntry, Run
 from crawler.values import Snapshot
 

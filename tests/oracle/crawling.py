@@ -10,9 +10,10 @@ from dataclasses import replace
 from django.db import connections
 
 from clearinghouse.library.models import Document, Sheet
-from crawler import intake, sql
-from crawler.initializer import initialize
-from crawler.instance import Crawl
+from crawler import bulk_sql
+from crawler.engine.initializer import initialize
+from crawler.engine.loop import Crawl
+from crawler.launching import launch
 from crawler.models import Host, Run
 from crawler.values import Snapshot
 from crawlpoints.models import CrawlPoint, CrawlPointLink, ExcludeUrl
@@ -52,7 +53,7 @@ def _stored(document: Document, point: object) -> int:
 def crawl(documents: list[Snapshot], instances: int, kills: list[int]) -> tuple[Run, int]:
     """A run over these documents by so many processes; and how many of them died by a kill."""
     Host.objects.all().delete()  # another site stood at this address before
-    run = intake.launch([document.doc_id for document in documents], by="oracle", speed="fast")
+    run = launch.launch([document.doc_id for document in documents], by="oracle", speed="fast")
     initialize(run)
     kills, killed, deadline = list(kills), 0, time.monotonic() + LONGEST
     for _ in range(MOST_PROCESSES):
@@ -86,7 +87,7 @@ def _fork(run: Run, kill_at: int) -> int:
 
 def _die_at(number: int) -> None:
     """kill -9 of this process at its n-th write of rows, in the middle of that transaction."""
-    write, left = sql.execute_many, [number]
+    write, left = bulk_sql.execute_many, [number]
 
     def dying(*arguments: object, **options: object) -> None:
         left[0] -= 1
@@ -94,7 +95,7 @@ def _die_at(number: int) -> None:
             os.kill(os.getpid(), signal.SIGKILL)
         write(*arguments, **options)  # type: ignore[arg-type]
 
-    sql.execute_many = dying
+    bulk_sql.execute_many = dying
 
 
 def _ended(children: list[int], deadline: float) -> int:

@@ -14,7 +14,7 @@ from bs4 import BeautifulSoup
 from protego import Protego
 
 from clearinghouse.addresses import Address, Refusal
-from clearinghouse.addresses.parse import parse
+from clearinghouse.addresses.parsing import parse
 from clearinghouse.addresses.patterns import compile_exclude
 from crawler.policy.traps import suspicion
 from crawler.values import USER_AGENT, PointSettings, Snapshot

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from clearinghouse.library.models import Document
-from crawler.explain import NO, YES
+from crawler.ledger.explain import NO, YES
 from crawler.models import Host, LedgerEntry, Run
 from tests.crawler.conftest import crawl
 from tests.crawler.test_explain_parity import JUDGED, explained

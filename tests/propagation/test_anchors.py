@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from clearinghouse.digests import digest_of
+from clearinghouse.database.digests import digest_of
 from crawler.extract import pack_links
-from crawler.propagation import anchors
-from crawler.propagation.anchors import Anchors
-from crawler.propagation.keys import Numbers
+from crawler.propagation.loading import anchors
+from crawler.propagation.loading.anchors import Anchors
+from crawler.propagation.loading.packed_keys import Numbers
 from crawler.values import Link
 
 

@@ -6,7 +6,7 @@ from io import StringIO
 import pytest
 from django.core.management import CommandError, call_command
 
-from crawler.propagation import claim, services
+from crawler.propagation import propagation_claim, services
 
 from .world import World, add_document, propagate, shown
 
@@ -83,7 +83,7 @@ def test_one_that_was_killed_is_continued_first(world):
 def test_while_another_process_works_it_is_refused(world):
     world.run(add_document(), {"": "start"})
     row = services.ask(by="somebody")
-    with claim.claimed(row.pk):
+    with propagation_claim.claimed(row.pk):
         code, sentence = exit_of("propagate")
         assert exit_of("rollback")[0] == 1
     assert code == 1

@@ -6,11 +6,13 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from clearinghouse.databases import TARGETS
+from clearinghouse.database.aliases import TARGETS
 from clearinghouse.published.models import LiveGeneration, PublicSwitch
 from clearinghouse.search.engine import search
 from crawler.models import Excursion, Run
-from crawler.propagation import load, plan, rollback, services, switch, work
+from crawler.propagation import plan, services, step_work
+from crawler.propagation.loading import load
+from crawler.propagation.switching import rollback, switch
 from crawlpoints.models import ExcludeUrl
 
 from .world import ROOT, World, add_document, everything, propagate, shown
@@ -100,7 +102,7 @@ def test_an_index_that_cannot_be_written_leaves_the_old_generation_and_its_index
 
 
 def test_a_page_missing_in_the_index_stops_the_switch(document, monkeypatch):
-    real = work.CARRIED_OUT[plan.INDEX]
+    real = step_work.CARRIED_OUT[plan.INDEX]
 
     def forgets(job, step):
         real(job, step)
@@ -110,7 +112,7 @@ def test_a_page_missing_in_the_index_stops_the_switch(document, monkeypatch):
 
             backends.remove("primary", list(ids))
 
-    monkeypatch.setitem(work.CARRIED_OUT, plan.INDEX, forgets)
+    monkeypatch.setitem(step_work.CARRIED_OUT, plan.INDEX, forgets)
     row = propagate()
     only_development_moved(row)
     assert "has 1 page not in the full text index" in row.error
@@ -127,7 +129,7 @@ def test_a_site_that_answers_500_everywhere_loses_no_page(world, document):
 
 def test_crawls_and_edits_during_a_propagation_are_not_in_it(world, document, monkeypatch):
     """Fault C8: one snapshot for all three targets."""
-    real, done = work.CARRIED_OUT[plan.LOAD], []
+    real, done = step_work.CARRIED_OUT[plan.LOAD], []
 
     def meanwhile(job, step):
         if not done:
@@ -138,7 +140,7 @@ def test_crawls_and_edits_during_a_propagation_are_not_in_it(world, document, mo
             document.sheet.save()
         real(job, step)
 
-    monkeypatch.setitem(work.CARRIED_OUT, plan.LOAD, meanwhile)
+    monkeypatch.setitem(step_work.CARRIED_OUT, plan.LOAD, meanwhile)
     assert propagate().error == ""
     assert {target: shown(target) for target in TARGETS} == dict.fromkeys(TARGETS, NEW)
     assert everything("primary") == everything("backup") == everything("development")
@@ -162,14 +164,14 @@ def test_no_clock_decides_which_result_is_newer(world, document):
 
 
 def test_it_pauses_after_a_step_with_the_public_at_home_and_goes_on(document, monkeypatch):
-    real = work.CARRIED_OUT[plan.INDEX]
+    real = step_work.CARRIED_OUT[plan.INDEX]
 
     def pauses(job, step):
         if step.target == "primary":
             assert services.pause(job.propagation, by="tester")
         real(job, step)
 
-    monkeypatch.setitem(work.CARRIED_OUT, plan.INDEX, pauses)
+    monkeypatch.setitem(step_work.CARRIED_OUT, plan.INDEX, pauses)
     row = propagate()
     assert row.state == "paused"
     assert row.steps.get(name=plan.INDEX, target="primary").state == "done"
@@ -179,7 +181,7 @@ def test_it_pauses_after_a_step_with_the_public_at_home_and_goes_on(document, mo
     with pytest.raises(services.WrongMoment, match="is paused"):
         services.ask(by="tester")
     assert services.carry_out(row.pk).state == "paused"
-    monkeypatch.setitem(work.CARRIED_OUT, plan.INDEX, real)
+    monkeypatch.setitem(step_work.CARRIED_OUT, plan.INDEX, real)
     assert services.resume(row, by="tester")
     assert services.due() == [row.pk]
     assert services.carry_out(row.pk).state == "done"
@@ -213,7 +215,7 @@ def test_backup_is_not_loaded_while_it_serves_the_public(document):
 
 
 def test_one_that_goes_on_with_primary_moves_the_public_away_again(document, monkeypatch):
-    real, served = dict(work.CARRIED_OUT), []
+    real, served = dict(step_work.CARRIED_OUT), []
 
     def dies(job, step):
         raise KeyboardInterrupt
@@ -222,13 +224,13 @@ def test_one_that_goes_on_with_primary_moves_the_public_away_again(document, mon
         served.append((step.name, switch.switch().serving))
         real[step.name](job, step)
 
-    monkeypatch.setitem(work.CARRIED_OUT, plan.VERIFY, dies)
+    monkeypatch.setitem(step_work.CARRIED_OUT, plan.VERIFY, dies)
     row = services.ask(by="tester", targets=["primary", "backup"])
     with pytest.raises(KeyboardInterrupt):
         services.carry_out(row.pk)
     assert switch.is_home()
-    monkeypatch.setitem(work.CARRIED_OUT, plan.VERIFY, notes)
-    monkeypatch.setitem(work.CARRIED_OUT, plan.SWITCH, notes)
+    monkeypatch.setitem(step_work.CARRIED_OUT, plan.VERIFY, notes)
+    monkeypatch.setitem(step_work.CARRIED_OUT, plan.SWITCH, notes)
     services.carry_out(row.pk)
     assert served == [("verify", "backup"), ("switch", "backup"), ("verify", "primary"), ("switch", "primary")]
 

@@ -12,10 +12,11 @@ from django.urls import reverse
 from crawler.findings.decisions import decide
 from crawler.findings.diagnosis import diagnose_due
 from crawler.models import Advice, Diagnosis, Excursion, Finding, Forecast, LedgerEntry, Propagation
-from crawler.propagation import rollback, services
+from crawler.propagation import services
 from crawler.propagation.forecast import outlook, work_out
-from crawler.queries.advised import advised
-from crawler.queries.changes import changes_of
+from crawler.propagation.switching import rollback
+from crawler.runs.crawl_changes import changes_of
+from crawler.runs.run_advice import advised
 from crawler.values import Snapshot
 from crawlpoints.models import ExcludeUrl
 
@@ -184,7 +185,7 @@ def test_the_plan_tells_pages_with_other_content_from_those_others_link_to_in_ot
 
 
 def test_of_documents_that_are_not_known_yet_nothing_good_is_said(signed_in, administrator, monkeypatch) -> None:
-    monkeypatch.setattr("crawler.queries.advised.AT_ONCE", 0)
+    monkeypatch.setattr("crawler.runs.run_advice.AT_ONCE", 0)
     document = add_document()
     run = crawled(World(), document, {"": "start"})
     page = text_of(signed_in(administrator), "run", run.run_id)

@@ -2,12 +2,14 @@
 
 import pytest
 
-from clearinghouse.databases import TARGETS
+from clearinghouse.database.aliases import TARGETS
 from clearinghouse.published.models import PublishedVersion
 from crawler.models import LedgerEntry, PageVersion, Propagation
-from crawler.propagation import load, rollback, services, switch
-from crawler.propagation.collect import VARIANTS, Collector
-from crawler.propagation.scope import pin
+from crawler.propagation import services
+from crawler.propagation.loading import load
+from crawler.propagation.loading.collect import VARIANTS, Collector
+from crawler.propagation.pinned_scope import pin
+from crawler.propagation.switching import rollback, switch
 from crawlpoints.models import ExcludeUrl
 
 from .world import World, add_document, add_root, adopt, everything, propagate, shown

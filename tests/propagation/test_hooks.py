@@ -14,11 +14,13 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
-from clearinghouse.databases import TARGETS
+from clearinghouse.database.aliases import TARGETS
 from clearinghouse.published.models import PublicSwitch
-from crawler import webhooks
+from crawler.inbox import webhooks
 from crawler.models import Propagation
-from crawler.propagation import hooks, load, services, switch, watchdog
+from crawler.propagation import services
+from crawler.propagation.loading import load
+from crawler.propagation.switching import load_balancer, public_home, switch
 from tests.sites.receiver import Receiver, receiver
 
 from .world import World, add_document, propagate, shown
@@ -99,7 +101,7 @@ def test_the_address_gets_a_post_of_json(crawled, address):
     ids=["exit 1", "hangs", "dies"],
 )
 def test_a_command_that_does_not_follow_aborts_before_primary_is_touched(crawled, balancer, monkeypatch, code, why):
-    monkeypatch.setattr(hooks, "SECONDS", 2.0)
+    monkeypatch.setattr(load_balancer, "SECONDS", 2.0)
     notes = balancer(code)
     row = propagate()
     assert row.state == "failed"
@@ -107,7 +109,7 @@ def test_a_command_that_does_not_follow_aborts_before_primary_is_touched(crawled
     assert primary_is_untouched(row)
     assert shown("development") == NEW
     assert switch.switch().serving == "primary"
-    monkeypatch.setattr(hooks, "SECONDS", 30.0)
+    monkeypatch.setattr(load_balancer, "SECONDS", 30.0)
     balancer()
     assert services.retry(row, by="tester")
     assert services.carry_out(row.pk).state == "done"
@@ -116,7 +118,7 @@ def test_a_command_that_does_not_follow_aborts_before_primary_is_touched(crawled
 
 
 def test_what_a_hanging_command_has_started_is_ended_with_it(crawled, balancer, tmp_path, monkeypatch):
-    monkeypatch.setattr(hooks, "SECONDS", 2.0)
+    monkeypatch.setattr(load_balancer, "SECONDS", 2.0)
     pid = tmp_path / "pid"
     child = (
         f"import subprocess; p = subprocess.Popen(['sleep', '61']); open({str(pid)!r}, 'w').write(str(p.pid)); p.wait()"
@@ -181,12 +183,12 @@ def test_a_hook_that_fails_on_the_way_home_stops_before_backup_is_loaded(left_be
 
 def test_the_watchdog_tells_it_again_until_it_follows(left_behind, balancer):
     now = timezone.now()
-    assert not watchdog.due(switch.switch(), now)
-    assert watchdog.due(switch.switch(), now + timedelta(seconds=30))
+    assert not public_home.due(switch.switch(), now)
+    assert public_home.due(switch.switch(), now + timedelta(seconds=30))
     assert "pool is locked" in switch.follow()
     notes = balancer()
     assert switch.follow() == ""
-    assert not watchdog.due(switch.switch(), now + timedelta(days=1))
+    assert not public_home.due(switch.switch(), now + timedelta(days=1))
     assert notes.read_text().split()[-1] == "primary"
     Propagation.objects.update(finished_at=now - timedelta(minutes=2))
     assert services.due() == [left_behind.pk]  # by itself, as after a server that was down
@@ -215,14 +217,14 @@ def test_one_process_at_a_time_tells_it(crawled, balancer):
 
 def test_owner_and_deadline_stand_in_the_row_before_the_load_balancer_is_told(crawled, balancer, monkeypatch):
     seen: list[tuple[str, int | None, bool]] = []
-    real = hooks.tell
+    real = load_balancer.tell
 
     def notes(serving: str, beat: Any) -> None:
         row = switch.switch()
         seen.append((row.serving, row.owner, row.deadline is not None))
         real(serving, beat)
 
-    monkeypatch.setattr(hooks, "tell", notes)
+    monkeypatch.setattr(load_balancer, "tell", notes)
     balancer()
     row = propagate()
     assert seen == [("backup", row.pk, True), ("primary", None, False)]
@@ -232,4 +234,4 @@ def test_without_hooks_nothing_is_told():
     assert not any(name in os.environ for name in ("CLEARINGHOUSE_SWITCH_COMMAND", "CLEARINGHOUSE_SWITCH_URL"))
     assert switch.follow() == ""
     assert switch.is_home()
-    assert watchdog.follow_beside() is None
+    assert public_home.follow_beside() is None

@@ -8,11 +8,12 @@ import pytest
 from django.db import OperationalError, connections
 from django.utils import timezone
 
-from clearinghouse.databases import TARGETS
+from clearinghouse.database.aliases import TARGETS
 from clearinghouse.published.models import PublicSwitch
-from crawler import instances
+from crawler.liveness import instances
 from crawler.models import Instance
-from crawler.propagation import claim, plan, rollback, services, switch, watchdog, work
+from crawler.propagation import plan, propagation_claim, services, step_work
+from crawler.propagation.switching import public_home, rollback, switch
 
 from .world import World, add_document, everything, propagate, shown
 
@@ -59,7 +60,7 @@ def statements(hook: Callable[[str], None]) -> Iterator[None]:
 @pytest.mark.parametrize("step", STEPS, ids=[f"{step.name} {step.target}".strip() for step in STEPS])
 @pytest.mark.parametrize("moment", ["before", "after"])
 def test_killed_around_a_step_it_continues_from_there(two_generations, monkeypatch, step, moment):
-    real = work.CARRIED_OUT[step.name]
+    real = step_work.CARRIED_OUT[step.name]
 
     def dies(job: Any, row: Any) -> None:
         if row.target != step.target:
@@ -68,13 +69,13 @@ def test_killed_around_a_step_it_continues_from_there(two_generations, monkeypat
             real(job, row)
         raise Killed
 
-    monkeypatch.setitem(work.CARRIED_OUT, step.name, dies)
+    monkeypatch.setitem(step_work.CARRIED_OUT, step.name, dies)
     row = services.ask(by="tester")
     with pytest.raises(Killed):
         services.carry_out(row.pk)
     wholly_old_or_new()
     assert switch.is_home()
-    monkeypatch.setitem(work.CARRIED_OUT, step.name, real)
+    monkeypatch.setitem(step_work.CARRIED_OUT, step.name, real)
     assert services.due() == [row.pk]
     assert services.carry_out(row.pk).state == "done"
     assert {target: shown(target) for target in TARGETS} == dict.fromkeys(TARGETS, NEW)
@@ -88,7 +89,7 @@ def test_killed_at_any_statement_that_writes_readers_see_whole_generations(two_g
         row = services.ask(by="tester")
         killed = _killed_at(victim, row.pk)
         wholly_old_or_new()
-        watchdog.bring_home()
+        public_home.bring_home()
         done = services.carry_out(row.pk)
         assert (done.state, done.error) == ("done", ""), victim
         assert {target: shown(target) for target in TARGETS} == dict.fromkeys(TARGETS, NEW)
@@ -123,23 +124,23 @@ def _killed_at(victim: int, propagation_id: int) -> bool:
 def away(two_generations) -> Any:
     """A propagation at work in a living process, with the public on backup."""
     row = services.ask(by="tester")
-    instances.register(None, claim.KIND)
+    instances.register(None, propagation_claim.KIND)
     assert switch.public_to_backup(row.pk) == ""
     type(row).objects.filter(pk=row.pk).update(state="working")
     return row
 
 
 def test_the_watchdog_brings_the_public_home_when_the_deadline_has_passed(away):
-    assert not watchdog.bring_home()  # its owner is alive
+    assert not public_home.bring_home()  # its owner is alive
     PublicSwitch.objects.using("webcrawl").update(deadline=timezone.now())
-    assert not watchdog.bring_home(), "a clock may have jumped: its owner has until the next look to move it on"
-    assert watchdog.bring_home()
+    assert not public_home.bring_home(), "a clock may have jumped: its owner has until the next look to move it on"
+    assert public_home.bring_home()
     assert switch.is_home()
 
 
 def test_the_watchdog_does_not_wait_for_the_deadline_of_a_process_that_is_dead(away):
-    Instance.objects.filter(kind=claim.KIND).update(alive=False)
-    assert watchdog.bring_home()
+    Instance.objects.filter(kind=propagation_claim.KIND).update(alive=False)
+    assert public_home.bring_home()
     row = switch.switch()
     assert (row.serving, row.owner, row.deadline) == ("primary", None, None)
 
@@ -172,7 +173,7 @@ def test_a_target_that_is_down_keeps_its_generation_and_stops_nobody_before_it(t
 
 
 def test_what_differs_on_a_target_is_not_shown(two_generations, monkeypatch):
-    real = work.CARRIED_OUT[plan.LOAD]
+    real = step_work.CARRIED_OUT[plan.LOAD]
 
     def spoils(job: Any, row: Any) -> None:
         real(job, row)
@@ -180,7 +181,7 @@ def test_what_differs_on_a_target_is_not_shown(two_generations, monkeypatch):
             with connections["primary"].cursor() as cursor:
                 cursor.execute("UPDATE published_version SET text = 'spoiled' WHERE text LIKE 'new 3'")
 
-    monkeypatch.setitem(work.CARRIED_OUT, plan.LOAD, spoils)
+    monkeypatch.setitem(step_work.CARRIED_OUT, plan.LOAD, spoils)
     row = propagate()
     assert row.state == "failed"
     assert "3.html differs" in row.error
@@ -190,13 +191,13 @@ def test_what_differs_on_a_target_is_not_shown(two_generations, monkeypatch):
 
 def test_the_public_is_on_backup_while_primary_is_loaded(two_generations, monkeypatch):
     served: dict[tuple[str, str], str] = {}
-    for name, real in list(work.CARRIED_OUT.items()):
+    for name, real in list(step_work.CARRIED_OUT.items()):
 
         def notes(job: Any, row: Any, real: Any = real) -> None:
             served[(row.name, row.target)] = switch.switch().serving
             real(job, row)
 
-        monkeypatch.setitem(work.CARRIED_OUT, name, notes)
+        monkeypatch.setitem(step_work.CARRIED_OUT, name, notes)
     propagate()
     for name in ("load", "index", "verify", "switch"):
         assert served[(name, "development")] == "primary"

@@ -10,17 +10,19 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.urls import reverse
 
-from clearinghouse.access.models import Role
+from clearinghouse.accounts.models import Role
 from clearinghouse.audit.models import Entry
-from clearinghouse.databases import TARGETS, WEBCRAWL
+from clearinghouse.database.aliases import TARGETS, WEBCRAWL
 from clearinghouse.published.models import PublishedInterval
 from clearinghouse.search import backends
 from crawler.errors import WrongMoment
 from crawler.models import Event, Excursion
-from crawler.propagation import choice, left_out, load, rollback, scope
-from crawler.queries.changes import excursion_before
-from crawler.queries.latest import last_crawls, trends
-from crawlpoints.checks import Invalid
+from crawler.propagation import left_out, pinned_scope, runs_to_propagate
+from crawler.propagation.loading import load
+from crawler.propagation.switching import rollback
+from crawler.runs.crawl_changes import excursion_before
+from crawler.runs.latest_crawls import last_crawls, trends
+from crawlpoints.point_checks import Invalid
 from tests.people import make_person
 
 from .test_kills import statements
@@ -61,7 +63,9 @@ def test_a_crawl_that_is_left_out_counts_nowhere_and_counts_again_when_it_is_tak
     assert (last.run_id, last.since, trends([document.pk])) == (bad.run_id - 1, "left_out", {document.pk: [0]})
     after = world.run(document, GOOD)
     assert excursion_before(after).run_id == bad.run_id - 1
-    assert not choice.since_last() or bad.run_id not in {one.run.pk for one in choice.since_last()}
+    assert not runs_to_propagate.since_last() or bad.run_id not in {
+        one.run.pk for one in runs_to_propagate.since_last()
+    }
     after.delete()
     propagate()
     assert shown() == GOOD
@@ -97,7 +101,7 @@ def test_only_what_ended_with_results_can_be_left_out_and_never_without_a_reason
         left_out.leave_out([world.run(document, GOOD).pk], " ", by="ada")
     with pytest.raises(WrongMoment):
         left_out.leave_out([world.run(document, GOOD, state=state).pk], "bad", by="ada")
-    assert scope.counting(include_stopped=False)[document.pk]
+    assert pinned_scope.counting(include_stopped=False)[document.pk]
 
 
 def test_a_roll_back_leaves_the_crawl_out_and_a_roll_forward_takes_it_in_again(bad) -> None:

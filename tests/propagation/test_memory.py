@@ -2,8 +2,8 @@
 
 import random
 
-from crawler.propagation.keys import Keys, Numbers
-from crawler.propagation.pages import DesiredPage, Pages, WantedPages, published_id
+from crawler.propagation.loading.packed_keys import Keys, Numbers
+from crawler.propagation.loading.packed_pages import DesiredPage, Pages, WantedPages, published_id
 from tests.bench import propagation_memory
 
 EXTRA_MB = 15  # bounded tables that ten thousand pages fill; before, it was 19 and grew with the pages

@@ -2,7 +2,7 @@
 
 import pytest
 
-from crawler.propagation.missing import Trip, shown
+from crawler.propagation.loading.missing_pages import Trip, shown
 
 A, B, C = b"a", b"b", b"c"
 STORED = ("crawled", "", 200)

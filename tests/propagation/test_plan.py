@@ -1,6 +1,6 @@
 """The pure decisions: order of steps, what changes, when to ask."""
 
-from clearinghouse.databases import TARGETS
+from clearinghouse.database.aliases import TARGETS
 from crawler.propagation.plan import VARIANTS, Held, Outcome, Wanted, change, steps
 
 

@@ -7,8 +7,8 @@ from html import unescape
 import pytest
 from django.db import OperationalError, connections
 
-from clearinghouse.databases import TARGETS
-from crawler.propagation import rollback
+from clearinghouse.database.aliases import TARGETS
+from crawler.propagation.switching import rollback
 
 from .world import World, add_document, adopt, propagate
 

@@ -3,8 +3,9 @@
 import pytest
 from django.db import connections
 
-from clearinghouse.databases import TARGETS
-from crawler.propagation import load, rollback
+from clearinghouse.database.aliases import TARGETS
+from crawler.propagation.loading import load
+from crawler.propagation.switching import rollback
 from crawlpoints.models import ExcludeUrl
 
 from .world import ROOT, World, add_document, adopt, digest, propagate, shown

@@ -4,8 +4,8 @@ import pytest
 
 from clearinghouse.published.models import PublishedVersion
 from clearinghouse.search import backends
-from crawler.propagation import verify
-from crawler.propagation.failures import Differs
+from crawler.propagation.loading import verify
+from crawler.propagation.step_failures import Differs
 
 from .world import World, add_document, propagate
 

@@ -10,8 +10,9 @@ from django.urls import reverse
 
 from clearinghouse.audit.models import Entry
 from crawler.models import Propagation
-from crawler.propagation import services, switch
-from crawler.screens import propagation as screens
+from crawler.propagation import services
+from crawler.propagation.switching import switch
+from crawler.propagation.views import propagation_views as screens
 
 from .world import World, add_document, propagate, shown
 

@@ -8,15 +8,17 @@ import json
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from clearinghouse.databases import TARGETS
-from clearinghouse.digests import digest_of
+from clearinghouse.database.aliases import TARGETS
+from clearinghouse.database.digests import digest_of
 from clearinghouse.library import services as library
 from clearinghouse.library.models import Document
 from clearinghouse.published.models import PublishedInterval, PublishedVersion
 from clearinghouse.published.types import HTML
 from crawler.extract import pack_links
 from crawler.models import Excursion, LedgerEntry, PageBody, PageHead, PageVersion, Run
-from crawler.propagation import load, services, switch
+from crawler.propagation import services
+from crawler.propagation.loading import load
+from crawler.propagation.switching import switch
 from crawler.values import Link
 from crawlpoints.models import CrawlPoint, CrawlPointLink
 

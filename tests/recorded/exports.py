@@ -25,7 +25,7 @@ def record(before: dict[str, Any]) -> dict[str, Any]:
 def _paths(one: World) -> Iterator[str]:
     from django.urls import reverse
 
-    from crawler.screens.reports.views import REPORTS
+    from crawler.reports.views import REPORTS
     from tests.recorded.statuses import asked_now
 
     yield from (reverse("run-export", args=[one.given["run_id"], name]) for name in _RUN)

@@ -43,15 +43,16 @@ def _document(one: World, number: int) -> None:
 
 
 def _of_the_document(one: World, number: int) -> None:
-    from crawler.intake import snapshot_of
+    from crawler.launching.launch import snapshot_of
     from crawler.models import Preview
-    from crawlpoints import import_steps, notes
+    from crawlpoints.documents import document_notes
     from crawlpoints import services as crawlpoints
+    from crawlpoints.imports import import_steps
 
     url = f"{_URL}{number}/"
     crawlpoints.add_crawl_point(one.document, {"url": url, "root": url, "depth": 2})
     crawlpoints.add_exclude_url(one.document, f"{url}print/*")
-    notes.add_note(one.document, f"Note {number}")
+    document_notes.add_note(one.document, f"Note {number}")
     import_steps.ask(one.document, ["url\n"], "editor")
     import_steps.Import.objects.update(state="cancelled")
     own = {"doc_id": one.document.pk, "asked_by": "editor", "snapshot": snapshot_of(one.document).to_json()}
@@ -60,7 +61,7 @@ def _of_the_document(one: World, number: int) -> None:
 
 def _of_the_run(one: World, number: int) -> None:
     """What the run of the arguments holds: addresses, lines of its log, findings, groups of errors."""
-    from clearinghouse.digests import digest_of
+    from clearinghouse.database.digests import digest_of
     from crawler.models import ErrorGroup, Event, Finding, LedgerEntry, Run
 
     run = Run.objects.get(pk=one.given["run_id"])
@@ -80,8 +81,8 @@ def _of_the_run(one: World, number: int) -> None:
 
 def _of_everybody(one: World, number: int) -> None:
     """People, plans, propagations, rules of the search, views, notices, pages that are published."""
-    from clearinghouse.access import keys
-    from clearinghouse.access.models import Role
+    from clearinghouse.accounts.keys import api_keys
+    from clearinghouse.accounts.models import Role
     from clearinghouse.library.models import Project
     from clearinghouse.search.curation import services as curation
     from clearinghouse.search.curation.services import Given
@@ -90,7 +91,7 @@ def _of_everybody(one: World, number: int) -> None:
     from tests.people import make_person
 
     now, project = timezone.now(), one.document.sheet.project
-    keys.create(make_person(f"person{number}", Role.DEVELOPER, project), "key")
+    api_keys.create(make_person(f"person{number}", Role.DEVELOPER, project), "key")
     Project.objects.create(name=f"Project {number}")
     Schedule.objects.create(created_by="administrator", created_at=now, next_at=now + timedelta(days=1))
     Propagation.objects.create(requested_by="administrator", state="done", created_at=now)

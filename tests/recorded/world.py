@@ -33,10 +33,10 @@ def make_databases() -> None:
     setup_test_environment(debug=False)
     setup_databases(verbosity=0, interactive=False)
 
-    from crawler.preview import line
+    from crawler.preview import throttled_client
 
     logging.disable(logging.CRITICAL)  # of every refusal a line
-    line.pause_of_looks = lambda: 0.0
+    throttled_client.pause_of_looks = lambda: 0.0
 
 
 @contextmanager

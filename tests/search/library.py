@@ -3,7 +3,7 @@
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from clearinghouse.digests import digest_of
+from clearinghouse.database.digests import digest_of
 from clearinghouse.published.models import (
     LiveGeneration,
     PublishedDocument,

@@ -6,7 +6,7 @@ from django.db import OperationalError, connections
 
 from clearinghouse.audit.models import Entry
 from clearinghouse.library.models import Project
-from clearinghouse.search.curation import cache, services
+from clearinghouse.search.curation import rules_cache, services
 from clearinghouse.search.curation.services import Given
 from clearinghouse.search.models import SearchRule
 from tests.people import PROJECT
@@ -94,7 +94,7 @@ def test_without_the_webcrawl_database_the_search_works_as_it_is(client, pages):
         raise OperationalError("no connection")
 
     with connections["webcrawl"].execute_wrapper(away):
-        cache.forget()
+        rules_cache.forget()
         text = search(client, "heart")
     assert "<strong>1 page</strong>" in text and "Also searched for" not in text
 

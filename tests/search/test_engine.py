@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 
 from clearinghouse.published.models import LiveGeneration, PublishedInterval
 from clearinghouse.published.types import PDF
-from clearinghouse.search import backends, engine, kept, query, relax
+from clearinghouse.search import backends, engine, query, search_cache
 from clearinghouse.search.backends import backend, common_words
 from clearinghouse.search.engine import Narrow
+from clearinghouse.search.ranking import fewer_words
 
 from .library import publish
 from .odd import PIECES, odd_texts
@@ -123,7 +124,7 @@ def found(text: str, **filters) -> engine.Results:
 def test_where_no_page_has_all_words_pages_with_the_telling_ones_are_found(library):
     results = found("nursing discharges region unicorns")
     assert results.relaxed
-    assert relax.NOTE in results.query.notes
+    assert fewer_words.NOTE in results.query.notes
     assert results.total == len(results.hits) > 0
     assert not found("patient nursing").relaxed
 
@@ -300,7 +301,7 @@ def test_of_a_word_that_most_pages_have_those_that_name_it_come_first_and_all_ar
     monkeypatch.setattr(common_words, "COMMON", 0)
     monkeypatch.setattr(common_words, "FEW", 1)
     monkeypatch.setattr(common_words, "ENOUGH", 1)
-    kept.forget("primary")
+    search_cache.forget("primary")
     quickly = found(asked)
     assert quickly.hits[0].title == slowly.hits[0].title == "The ward"
     assert (quickly.total, quickly.sites) == (slowly.total, slowly.sites)
@@ -313,7 +314,7 @@ def test_of_a_common_word_that_no_page_names_the_best_come_first_and_only_this_g
     publish("primary", [{"title": "Next", "text": "ward ward", "url": "http://c.org/x"}], generation=2)
     monkeypatch.setattr(common_words, "COMMON", 0)
     monkeypatch.setattr(common_words, "SCORED", 2)
-    kept.forget("primary")
+    search_cache.forget("primary")
     results = engine.search("ward", alias="primary", generation=1)
     assert results.hits[0].title == "Last" and results.total == 10
     assert "Next" not in {hit.title for hit in results.hits}

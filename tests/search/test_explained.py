@@ -8,7 +8,7 @@ from clearinghouse.search import engine
 from clearinghouse.search.curation import services
 from clearinghouse.search.curation.services import Given
 from clearinghouse.search.engine import Narrow
-from clearinghouse.search.explained import explained
+from clearinghouse.search.ranking.explained_ranking import explained
 
 from .library import publish
 

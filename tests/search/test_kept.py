@@ -9,7 +9,7 @@ from django.test.utils import CaptureQueriesContext
 
 from clearinghouse.published.models import LiveGeneration, PublishedInterval
 from clearinghouse.published.types import PDF
-from clearinghouse.search import backends, engine, kept
+from clearinghouse.search import backends, engine, search_cache
 from clearinghouse.search.engine import Narrow
 from tests.flow.house import until
 
@@ -58,19 +58,19 @@ def test_of_the_generations_before_a_new_one_only_the_last_stays_in_memory(libra
         assert titles("handover") == ["Handover", "Sitemap"]
         LiveGeneration.objects.using("primary").update(generation=generation)
     assert titles("handover") == ["Handover", "Sitemap"]
-    for store in (kept.GENERATIONS, kept.SEARCHES):
+    for store in (search_cache.GENERATIONS, search_cache.SEARCHES):
         assert {key[2] for key in store if key[0] == "primary"} == {3, 4}
 
 
 def test_searches_that_find_nothing_weigh_what_they_take(library, monkeypatch):
-    monkeypatch.setattr(kept, "SEARCHES", kept.Kept(1_000))
+    monkeypatch.setattr(search_cache, "SEARCHES", search_cache.Kept(1_000))
     for number in range(50):
         assert found(f"nobodysays{number}").total == 0
-    assert 0 < len(kept.SEARCHES) <= 1_000 / kept.ANSWER
+    assert 0 < len(search_cache.SEARCHES) <= 1_000 / search_cache.ANSWER
 
 
 def test_what_is_kept_is_bounded():
-    store = kept.Kept(10)
+    store = search_cache.Kept(10)
     for number in range(100):
         assert store.get(("primary", number), lambda number=number: (number, 3)) == number
     assert len(store) == 3
@@ -80,7 +80,7 @@ def test_what_is_kept_is_bounded():
 
 def test_what_several_ask_for_at_once_is_made_once_and_nobody_else_waits_for_it():
     """All threads of a process read the facts of a new generation at once, and each took four times as long."""
-    store, made, going_on = kept.Kept(10), [], Event()
+    store, made, going_on = search_cache.Kept(10), [], Event()
 
     def slowly() -> tuple[str, int]:
         made.append("facts")
@@ -96,7 +96,7 @@ def test_what_several_ask_for_at_once_is_made_once_and_nobody_else_waits_for_it(
 
 
 def test_what_could_not_be_made_is_made_by_the_next_who_asks():
-    store = kept.Kept(10)
+    store = search_cache.Kept(10)
 
     def fails() -> tuple[str, int]:
         raise DatabaseError

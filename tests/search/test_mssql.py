@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 import sqlglot
 
-from clearinghouse.search.backends import mssql
+from clearinghouse.search.backends import sql_server_text
 from clearinghouse.search.query import Term, parse
-from crawler.propagation import load
+from crawler.propagation.loading import load
 
 _COLUMNS = "(title_str, headings, metas, anchors, text)"
 
@@ -29,7 +29,7 @@ def whole(parts: list[str], having: str) -> str:
 
 
 def matched(text: str, **changed) -> tuple[str, list[str]]:
-    index = mssql.MssqlIndex.__new__(mssql.MssqlIndex)  # without a connection
+    index = sql_server_text.MssqlIndex.__new__(sql_server_text.MssqlIndex)  # without a connection
     key, score, source, condition, values = index._match(replace(parse(text), **changed))
     assert (key, score, condition) == ("m.page", "m.points", "1 = 1")
     assert source.count("%s") == len(values)
@@ -79,17 +79,17 @@ def test_where_no_page_has_all_words_one_of_the_choices_is_enough():
 
 
 def test_the_index_is_made_once_in_english_without_stopwords_and_follows_its_table():
-    catalog, key, index = mssql.SETUP
+    catalog, key, index = sql_server_text.SETUP
     assert "CREATE FULLTEXT CATALOG clearinghouse WITH ACCENT_SENSITIVITY = OFF" in catalog
     assert "CREATE UNIQUE INDEX published_version_words ON published_version (published_id)" in key
     assert "title_str LANGUAGE 1033, headings LANGUAGE 1033, metas LANGUAGE 1033" in index
     assert "KEY INDEX published_version_words ON clearinghouse" in index
     assert "CHANGE_TRACKING = AUTO, STOPLIST = OFF" in index
     assert "crawl_file TYPE COLUMN page_ext LANGUAGE 1033" in index  # the file itself, by the server's own filters
-    assert all(statement.startswith("IF NOT EXISTS") for statement in mssql.SETUP)
+    assert all(statement.startswith("IF NOT EXISTS") for statement in sql_server_text.SETUP)
 
 
-class Slow(mssql.MssqlIndex):
+class Slow(sql_server_text.MssqlIndex):
     """A server that still has something to index when it is asked the first time."""
 
     def __init__(self):
@@ -111,7 +111,7 @@ def test_the_server_indexes_on_its_own_time_and_is_waited_for(monkeypatch):
 
 
 def test_the_next_pages_behind_one_are_asked_without_a_word_of_others():
-    index, asked = mssql.MssqlIndex.__new__(mssql.MssqlIndex), []
+    index, asked = sql_server_text.MssqlIndex.__new__(sql_server_text.MssqlIndex), []
     index._rows = lambda sql, values=(): asked.append(sql) or []
     index.holding(parse("ward"), after=5, limit=10)
     assert asked[0].endswith("ORDER BY m.page OFFSET 0 ROWS FETCH NEXT %s ROWS ONLY") and "LIMIT" not in asked[0]

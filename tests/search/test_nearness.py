@@ -1,6 +1,6 @@
 """Where the words of a query stand in a text: how often, and how many of them in one place."""
 
-from clearinghouse.search.nearness import PLACE, Finder, near, often
+from clearinghouse.search.ranking.word_places import PLACE, Finder, near, often
 
 WEIGHTS = {"csv": 0.5, "read": 0.5}
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 import pytest
 from django.db import connections
 
-from clearinghouse.databases import from_url
+from clearinghouse.database.aliases import from_url
 from clearinghouse.published import models
 from clearinghouse.search import backends, engine
 from clearinghouse.search.backends import common_words

@@ -9,9 +9,9 @@ from django.db import OperationalError, connections, transaction
 from django.http import QueryDict
 
 from clearinghouse.published.models import LexiconWord
-from clearinghouse.search import patience
+from clearinghouse.search import statement_timeout
 from clearinghouse.search.query import parse
-from clearinghouse.search.screens.advanced import query_of
+from clearinghouse.search.views.advanced_search import query_of
 
 from .library import publish
 
@@ -146,11 +146,15 @@ def test_no_entry_of_the_advanced_form_breaks_its_query(client, pages, text):
 
 
 def test_a_question_that_takes_too_long_is_given_up(pages):
-    with pytest.raises(OperationalError), patience.limited("primary", 0.05), transaction.atomic(using="primary"):
+    with (
+        pytest.raises(OperationalError),
+        statement_timeout.limited("primary", 0.05),
+        transaction.atomic(using="primary"),
+    ):
         connections["primary"].cursor().execute(
             "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT max(x) FROM n"
         )
-    with patience.limited("primary", 0.0):
+    with statement_timeout.limited("primary", 0.0):
         pass
     with connections["primary"].cursor() as cursor:
         cursor.execute(

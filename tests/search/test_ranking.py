@@ -1,7 +1,7 @@
 """The order of the best candidates: where the words stand decides among pages that hold them as often."""
 
 from clearinghouse.search.query import parse
-from clearinghouse.search.ranking import Candidate, ranked
+from clearinghouse.search.ranking.result_order import Candidate, ranked
 
 
 def page(

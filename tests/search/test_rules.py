@@ -1,6 +1,6 @@
 """What synonyms, stopwords and best bets do to a query: decided without a database."""
 
-from clearinghouse.search.curation.rules import (
+from clearinghouse.search.curation.search_rules import (
     MOST_ADDED,
     BestBet,
     Rules,

@@ -5,7 +5,7 @@ import pytest
 from django.core.management import call_command
 
 from clearinghouse.search import engine, small_words
-from clearinghouse.search.curation.rules import BestBet, Rules, recommended, synonyms_of, with_synonyms
+from clearinghouse.search.curation.search_rules import BestBet, Rules, recommended, synonyms_of, with_synonyms
 from clearinghouse.search.engine import Narrow
 from clearinghouse.search.query import parse
 

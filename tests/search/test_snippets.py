@@ -1,7 +1,7 @@
 """Snippets show the right place, and nothing of a page can act on ours."""
 
 from clearinghouse.search.query import parse
-from clearinghouse.search.snippets import LENGTH, Marker, excerpt, marked, without_permalinks
+from clearinghouse.search.ranking.snippets import LENGTH, Marker, excerpt, marked, without_permalinks
 
 
 def marker(query: str) -> Marker:

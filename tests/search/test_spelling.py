@@ -5,10 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clearinghouse.published.models import LexiconWord
-from clearinghouse.search import spelling
 from clearinghouse.search.query import parse
-from clearinghouse.search.second_look import look
-from clearinghouse.search.spelling import best_of, completions, distance, nearest, one_step_away
+from clearinghouse.search.ranking import spelling
+from clearinghouse.search.ranking.no_results import look
+from clearinghouse.search.ranking.spelling import best_of, completions, distance, nearest, one_step_away
 
 pytestmark = pytest.mark.django_db(databases=["default", "webcrawl", "primary", "backup"])
 WORDS = {"hospital": 90, "hospitals": 40, "hospice": 7, "house": 300, "indicator": 30, "safety": 50, "gone": 0}

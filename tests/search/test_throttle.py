@@ -2,7 +2,7 @@
 
 import pytest
 
-from clearinghouse.search.throttle import Buckets
+from clearinghouse.search.rate_limit import Buckets
 
 from .library import publish
 

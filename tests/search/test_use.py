@@ -8,8 +8,8 @@ from django.db import OperationalError, connections
 
 from clearinghouse import env
 from clearinghouse.search.models import SearchUse
-from clearinghouse.search.use import services, spool
-from clearinghouse.search.use.counted import OTHERS, query_text, summed
+from clearinghouse.search.usage import services, spool
+from clearinghouse.search.usage.counted_searches import OTHERS, query_text, summed
 
 from .library import publish
 

@@ -9,13 +9,13 @@ from collections.abc import Callable
 from urllib.parse import unquote
 
 from clearinghouse.library.models import Document
-from crawler import webhooks
-from crawler.intake import snapshot_of
+from crawler.inbox import webhooks
+from crawler.launching.launch import snapshot_of
 from crawler.models import Host, LedgerEntry, Preview
-from crawler.preview import detect, dry_run, rows, sign_in, visit
-from crawler.propagation import hooks
+from crawler.preview import dry_run, fetch_once, form_detection, preview_rows, sign_in_test
+from crawler.propagation.switching import load_balancer
 from crawler.values import PointSettings, Snapshot
-from crawlpoints.screens import preflight
+from crawlpoints.dialog import preflight
 from tests.crawler.conftest import crawl, make_document
 from tests.sites.misbehaving import Asked, Site, page, redirect
 
@@ -35,7 +35,7 @@ def _points(*urls: str) -> tuple[PointSettings, ...]:
 
 
 def _fetch(place: str, *points: str) -> object:
-    found = visit.visit(Snapshot(1, _points(*points)), {}, place)
+    found = fetch_once.visit(Snapshot(1, _points(*points)), {}, place)
     return [hop.reason or hop.status for hop in found.hops] or found.verdict
 
 
@@ -63,7 +63,7 @@ def _sign_in(kind: int) -> Door:
             1, f"{place}/", f"{place}/", auth_type=kind, login="u", sign_in_url=f"{place}/login",
             sign_in_user_field="u", sign_in_password_field="p",
         )  # fmt: skip
-        return sign_in.try_sign_in(point, "typed").verdict
+        return sign_in_test.try_sign_in(point, "typed").verdict
 
     return opened
 
@@ -71,13 +71,13 @@ def _sign_in(kind: int) -> Door:
 def _look_after_a_save(place: str, site: Site) -> object:
     document = make_document({"url": f"{place}/"})
     snapshot = snapshot_of(document)
-    found = visit.visit(snapshot, {point.id: point for point in snapshot.points}, f"{place}/", preflight.SECONDS)
+    found = fetch_once.visit(snapshot, {point.id: point for point in snapshot.points}, f"{place}/", preflight.SECONDS)
     return [hop.reason or hop.status for hop in found.hops]
 
 
 def _preview(place: str, site: Site) -> object:
     document = make_document({"url": f"{place}/"})
-    row = rows.ask(snapshot_of(document), "test", {})
+    row = preview_rows.ask(snapshot_of(document), "test", {})
     dry_run.carry_out(row.pk)
     return [line["reason"] or line["status"] for line in Preview.objects.get(pk=row.pk).result["pages"]]
 
@@ -101,8 +101,8 @@ def _crawled_from_a_sitemap(place: str, site: Site) -> object:
 def _switch_hook(place: str, site: Site) -> object:
     os.environ["CLEARINGHOUSE_SWITCH_URL"] = f"{place}/switch"
     try:
-        hooks.tell("backup", lambda: None)
-    except hooks.HookFailed as failed:
+        load_balancer.tell("backup", lambda: None)
+    except load_balancer.HookFailed as failed:
         return str(failed)
     finally:
         del os.environ["CLEARINGHOUSE_SWITCH_URL"]
@@ -118,7 +118,7 @@ DOORS: dict[str, Door] = {
     "Fetch it now, behind a redirect": _fetched_by_redirect,
     "Fetch it now, robots.txt": _with_robots(lambda site: _fetch(site.url("/"), site.url("/"))),
     "the look after a save": _look_after_a_save,
-    "Detect": lambda place, site: detect.detect(f"{place}/login").problem,
+    "Detect": lambda place, site: form_detection.detect(f"{place}/login").problem,
     "Test sign-in, Basic": _sign_in(1),
     "Test sign-in, Digest": _sign_in(2),
     "Test sign-in, NTLM": _sign_in(3),

@@ -15,7 +15,7 @@ from contextlib import suppress
 import django
 
 from clearinghouse.addresses import Address
-from clearinghouse.addresses.parse import parse, resolve
+from clearinghouse.addresses.parsing import parse, resolve
 from tests.faults.namespace import A, NameServer, Reply, ip, settle
 from tests.flow.house import until
 from tests.unit import vectors

@@ -8,13 +8,14 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
+from clearinghouse.database.records import acting_as
 from clearinghouse.library.models import Document
-from clearinghouse.records import acting_as
-from clearinghouse.secrets import vault
-from crawler.credentials import Keys
-from crawler.fetch.point_key import PointKey
-from crawler.intake import snapshot_of
-from crawlpoints import rotation, services
+from clearinghouse.vault import sealing
+from crawler.fetch.sign_in.point_key import PointKey
+from crawler.launching.launch import snapshot_of
+from crawler.sites.credentials import Keys
+from crawler.upkeep import key_rotation
+from crawlpoints import services
 from crawlpoints.models import CrawlPoint
 from crawlpoints.queries import password_of
 from tests.security.canary import CANARY, found_in
@@ -42,7 +43,7 @@ def points(document: Document, file: Path) -> list[CrawlPoint]:
     made = []
     for number in range(ROWS):
         here = URL.format(number)
-        sealed = vault.seal(CANARY, vault.binding_of(here, here, 1))
+        sealed = sealing.seal(CANARY, sealing.binding_of(here, here, 1))
         made.append(CrawlPoint(url=here, root=here, auth_type=1, login="reader", password=sealed, updated_by="theirs"))
     CrawlPoint.everything.bulk_create(made)
     return list(CrawlPoint.everything.order_by("pk"))
@@ -70,12 +71,12 @@ def test_every_password_is_sealed_with_a_new_key_and_the_old_one_goes(points: li
 
 
 def test_killed_half_way_it_goes_on_and_makes_no_third_key(points: list[CrawlPoint], file: Path) -> None:
-    added = rotation.add_key()
-    assert next(rotation.seal_anew()) == 100  # and here it is killed
-    assert set(rotation.keys_in_use()) == {"dev", added}
+    added = key_rotation.add_key()
+    assert next(key_rotation.seal_anew()) == 100  # and here it is killed
+    assert set(key_rotation.keys_in_use()) == {"dev", added}
     assert {password_of(point) for point in CrawlPoint.everything.all()} == {CANARY}, "both keys are there"
     assert f"Sealed {ROWS + 1 - 100} passwords with {added}" in rotate()
-    assert vault.key_ids() == [added]
+    assert sealing.key_ids() == [added]
 
 
 def test_a_crawl_that_runs_meanwhile_reads_passwords_under_either_key(
@@ -83,7 +84,7 @@ def test_a_crawl_that_runs_meanwhile_reads_passwords_under_either_key(
 ) -> None:
     running = Keys()
     [owner] = snapshot_of(document).points
-    rotation.add_key()
+    key_rotation.add_key()
     before = Keys().for_request(owner, URL.format("first"))
     rotate()
     after = running.for_request(owner, URL.format("first"))
@@ -95,14 +96,14 @@ def test_a_password_that_cannot_be_opened_keeps_its_key_and_is_told(points: list
     CrawlPoint.everything.filter(pk=points[3].pk).update(root="https://elsewhere.example.gov/")
     with pytest.raises(CommandError, match=rf"1 password cannot be opened \(crawl points {points[3].pk}\)"):
         rotate()
-    assert vault.key_ids()[1:] == ["dev"]
+    assert sealing.key_ids()[1:] == ["dev"]
     CrawlPoint.everything.filter(pk=points[3].pk).update(root=points[3].root)
     assert "Sealed 1 password " in rotate(), "put right again, it opens"
-    assert len(vault.key_ids()) == 1
+    assert len(sealing.key_ids()) == 1
 
 
 def test_keys_of_the_environment_are_the_operators_to_write(points: list[CrawlPoint], settings: Any) -> None:
-    settings.CREDENTIAL_KEYS = old = vault.keys_text()
+    settings.CREDENTIAL_KEYS = old = sealing.keys_text()
     with pytest.raises(CommandError, match="put a new one in front"):
         rotate()
     settings.CREDENTIAL_KEYS = "newer:" + "QkJC" * 10 + "QkI=," + old

@@ -12,8 +12,8 @@ import pytest
 import urllib3.util
 
 from clearinghouse.addresses import Address
-from clearinghouse.addresses.parse import parse
-from crawler.fetch.transfer import Transfer
+from clearinghouse.addresses.parsing import parse
+from crawler.fetch.curl_transfer import Transfer
 from crawler.values import Request
 from tests.sites.misbehaving import Site
 

@@ -16,7 +16,7 @@ from django.http import Http404
 from django.test import Client
 from django.urls import resolve, reverse
 
-from clearinghouse.access import keys
+from clearinghouse.accounts.keys import api_keys
 from clearinghouse.audit.models import Entry
 from clearinghouse.library.models import Document
 from crawler.models import Excursion
@@ -57,7 +57,7 @@ def world() -> World:
     root = "https://quality.example.gov/private/"
     entries = {"url": root, "root": root, "depth": "1", "auth_type": "1", "login": "reader", "password": CANARY}
     assert editor.post(reverse("crawl-point-new", args=[own.pk]), entries).status_code == 302
-    key = {"Authorization": f"Bearer {keys.create(people['editor'], 'program')[1]}"}
+    key = {"Authorization": f"Bearer {api_keys.create(people['editor'], 'program')[1]}"}
     for kind in ("basic", "digest", "ntlm"):
         sent = {
             "url": f"{root}{kind}/",

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 from selectolax.lexbor import LexborHTMLParser
 
-from clearinghouse.published import copies
+from clearinghouse.published import stored_copies
 from clearinghouse.published.types import HTML
 
 PAGES = (
@@ -31,7 +31,7 @@ PAGES = (
 @pytest.mark.parametrize("body", PAGES)
 def test_t11_the_banner_is_the_first_thing_of_every_copy(body: bytes) -> None:
     back = [("Back", "https://our.example/search/?q=a&sort=newest")]
-    response = copies.answer(1, HTML, body, "https://a.example/", datetime(2026, 11, 12, tzinfo=UTC), back)
+    response = stored_copies.answer(1, HTML, body, "https://a.example/", datetime(2026, 11, 12, tzinfo=UTC), back)
     page = LexborHTMLParser(response.content.decode())
     first = page.body.css_first("div") if page.body else None
     assert first is not None and first.text().startswith("Copy stored on 12 Nov 2026 from https://a.example/.")
@@ -45,7 +45,9 @@ def test_t11_the_banner_is_the_first_thing_of_every_copy(body: bytes) -> None:
 
 def test_t11_letters_are_read_as_the_page_says_although_the_banner_stands_before_that() -> None:
     page = "<!doctype html><meta charset='windows-1251'><p>Привет".encode("windows-1251")
-    response = copies.answer(1, HTML, page, "https://a.example/" + "a" * 1500, datetime(2026, 11, 12, tzinfo=UTC))
+    response = stored_copies.answer(
+        1, HTML, page, "https://a.example/" + "a" * 1500, datetime(2026, 11, 12, tzinfo=UTC)
+    )
     assert response["Content-Type"] == "text/html; charset=windows-1251"
     odd = b"<meta charset='utf-7'>\xff"
-    assert copies.answer(1, HTML, odd, "https://a.example/", datetime.now(UTC))["Content-Type"] == "text/html"
+    assert stored_copies.answer(1, HTML, odd, "https://a.example/", datetime.now(UTC))["Content-Type"] == "text/html"

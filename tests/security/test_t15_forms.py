@@ -75,7 +75,7 @@ def _faults(client: Any, route: Route, given: dict[str, Any]) -> Iterator[tuple[
 
 @pytest.mark.parametrize("query", ["%0%000", "%00", "%2500", "%0%0%00000", "a=%0%000&%0%000=1"])
 def test_t15_no_way_of_writing_the_character_nul_gets_through(rf: Any, query: str) -> None:
-    from clearinghouse.access.middleware import WithoutNul
+    from clearinghouse.web.middleware import WithoutNul
 
     request = rf.get("/documents/")
     request.META["QUERY_STRING"] = query

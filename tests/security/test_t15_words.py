@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 
 from clearinghouse.library.models import Document
+from crawler.inbox.notice_mail import text_of
 from crawler.models import CrawlRequest, Delivery, Notice
-from crawler.telling import text_of
 from crawlpoints import services
-from crawlpoints.checks import Invalid
+from crawlpoints.point_checks import Invalid
 from crawlpoints.queries import points_of
 from tests.access.routes import arguments, everybody, project_one, routes
 from tests.access.test_routes import browser, reachable

@@ -11,7 +11,7 @@ from clearinghouse.audit.models import Entry
 from clearinghouse.library.models import Sheet
 from crawler.findings.diagnosis import diagnose_due
 from crawler.models import ErrorGroup, Excursion, LedgerEntry, PageVersion, Run
-from crawler.screens.reports.views import REPORTS
+from crawler.reports.views import REPORTS
 from crawlpoints.models import CrawlPoint, ExcludeUrl
 from tests.access.routes import Route, arguments, everybody, project_one, routes
 from tests.access.test_routes import browser

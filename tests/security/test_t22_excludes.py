@@ -8,11 +8,12 @@ import pytest
 from clearinghouse.addresses import MAX_LENGTH, Refusal
 from clearinghouse.addresses.patterns import WEIGHT_AT_MOST, compile_exclude, weight
 from clearinghouse.library.models import Document
-from crawlpoints import importing, services
-from crawlpoints.checks import TOO_HEAVY, Around, Invalid, check_exclude, check_point
+from crawlpoints import services
+from crawlpoints.imports import short_import
 from crawlpoints.models import ExcludeUrl
+from crawlpoints.panel import exclude_hits
+from crawlpoints.point_checks import TOO_HEAVY, Around, Invalid, check_exclude, check_point
 from crawlpoints.queries import patterns_of
-from crawlpoints.screens import hits
 
 pytestmark = pytest.mark.django_db(databases=["default", "webcrawl", "primary", "backup"])
 URL = "https://quality.example.gov/measures/"
@@ -43,7 +44,7 @@ def test_t22_more_of_them_are_refused_by_every_door(program: Any, editor: Any, d
     assert weight(kept) <= WEIGHT_AT_MOST < weight([*kept, SLOW[-1]])
     status, said = program(editor).ask("POST", f"documents/{document.pk}/exclude-urls/", {"pattern": SLOW[-1]})
     assert (status, said["fields"]) == (422, {"pattern": [TOO_HEAVY]})
-    plan = importing.plan_excludes(document, "\n".join(SLOW))
+    plan = short_import.plan_excludes(document, "\n".join(SLOW))
     assert [line.message for line in plan.lines if line.message] == [TOO_HEAVY] * (len(SLOW) - len(kept))
     with pytest.raises(Invalid):
         services.add_crawl_point(document, {"url": URL, "root": URL, "excludes": SLOW})
@@ -58,8 +59,8 @@ def test_t22_what_an_adopted_document_has_may_stay(document: Document) -> None:
 
 
 def test_t22_who_looks_for_hits_waits_a_moment_only(document: Document, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hits, "SECONDS", 0.2)
-    monkeypatch.setattr(hits, "_stored", lambda doc_id: [LONGEST] * 50_000)
+    monkeypatch.setattr(exclude_hits, "SECONDS", 0.2)
+    monkeypatch.setattr(exclude_hits, "_stored", lambda doc_id: [LONGEST] * 50_000)
     began = time.process_time()
-    seen = hits.preview(document.pk, SLOW)
+    seen = exclude_hits.preview(document.pk, SLOW)
     assert time.process_time() - began < 2 and not seen.complete and 0 < seen.looked_at < 50_000

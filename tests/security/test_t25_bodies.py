@@ -10,11 +10,11 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from clearinghouse.addresses import Address
-from clearinghouse.addresses.parse import parse
-from clearinghouse.body_limits import MOST_BYTES, MOST_OF_AN_IMPORT
-from crawler.fetch import forms
-from crawler.fetch.point_key import FORM, PointKey, SignInForm
-from crawler.preview.detect import detect
+from clearinghouse.addresses.parsing import parse
+from clearinghouse.web.body_limits import MOST_BYTES, MOST_OF_AN_IMPORT
+from crawler.fetch.sign_in import sign_in_forms
+from crawler.fetch.sign_in.point_key import FORM, PointKey, SignInForm
+from crawler.preview.form_detection import detect
 from crawler.values import Fetched, Request
 from tests.sites.misbehaving import Site, page
 
@@ -64,6 +64,6 @@ def test_t25_a_sign_in_page_of_countless_tags_is_not_read(piece: str) -> None:
         address = parse(site.url("/login"))
         assert isinstance(address, Address)
         key = PointKey(FORM, "u", "p", point_id=1, form=SignInForm(address.href, "u", "p", ""))
-        found = forms.fill_in(Fetched(Request(address.href, address), 200, [], body), key)
+        found = sign_in_forms.fill_in(Fetched(Request(address.href, address), 200, [], body), key)
         assert found == "the sign-in page is too large"
     assert time.process_time() - began < 2

@@ -7,8 +7,8 @@ from typing import NamedTuple
 import pytest
 
 from clearinghouse.addresses import Address
-from clearinghouse.addresses.parse import parse
-from crawler.extract import page as reading
+from clearinghouse.addresses.parsing import parse
+from crawler.extract import page_reader as reading
 from crawler.values import Extracted, Fetched, Request
 from tests import packages
 from tests.sites.canary import Canary

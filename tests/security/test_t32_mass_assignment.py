@@ -6,7 +6,7 @@ import pytest
 from django.contrib.auth import get_user_model
 from django.db.models import Model
 
-from clearinghouse.access.models import Person
+from clearinghouse.accounts.models import Person
 from clearinghouse.library.models import Assignment, Sheet
 from crawler.models import Finding, Run, Schedule
 from crawlpoints.models import CrawlPoint, CrawlPointLink, ExcludeUrl

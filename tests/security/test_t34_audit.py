@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from clearinghouse.audit.models import Entry
+from clearinghouse.database.records import acting_as
 from clearinghouse.library.models import Document
-from clearinghouse.records import acting_as
 from crawlpoints import services
 
 pytestmark = pytest.mark.django_db(databases=["default", "webcrawl", "primary", "backup"])

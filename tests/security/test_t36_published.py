@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from django.db import connections
 
-from clearinghouse.databases import BACKUP, DEFAULT, PRIMARY, TARGETS
+from clearinghouse.database.aliases import BACKUP, DEFAULT, PRIMARY, TARGETS
 from clearinghouse.published.models import PublishedVersion
 from crawlpoints import services
 from tests.propagation.world import World, add_document, propagate

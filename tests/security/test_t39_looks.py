@@ -14,19 +14,19 @@ from typing import Any
 import pytest
 from django.urls import reverse
 
-from clearinghouse.digests import digest_of
+from clearinghouse.database.digests import digest_of
+from clearinghouse.database.records import acting_as
 from clearinghouse.library.models import Document
-from clearinghouse.records import acting_as
 from crawler.errors import TooManyAtOnce
 from crawler.models import Host
-from crawler.preview import at_once, line, site_turns
-from crawler.preview.detect import detect
-from crawler.preview.sign_in import try_sign_in
-from crawler.preview.visit import visit
+from crawler.preview import look_limits, site_turns, throttled_client
+from crawler.preview.fetch_once import visit
+from crawler.preview.form_detection import detect
+from crawler.preview.sign_in_test import try_sign_in
 from crawler.values import PointSettings, Snapshot
 from crawlpoints import services
+from crawlpoints.dialog import host_names
 from crawlpoints.models import CrawlPoint
-from crawlpoints.screens import names
 from tests.sites.digest import DigestDoor
 from tests.sites.misbehaving import Site, page, redirect
 
@@ -103,13 +103,13 @@ def test_t39_who_waits_for_a_site_is_asked_to_wait_by_every_other_way(
     name: str, editor: Any, signed_in: Any, program: Any, document: Document, here: CrawlPoint, site: Site
 ) -> None:  # fmt: skip
     browser, asks = signed_in(editor), program(editor)
-    with acting_as("editor"), at_once.one_look():
+    with acting_as("editor"), look_limits.one_look():
         refused = WAYS[name](browser, asks, document, here)
     assert (refused.status_code, refused.headers["Retry-After"], site.log) == (429, "5", [])
     text = refused.content.decode()
-    assert at_once.YOURS in text
+    assert look_limits.YOURS in text
     if "application/json" in refused.headers["Content-Type"]:
-        assert refused.json() == {"code": "too_many", "error": f"{at_once.YOURS}."}
+        assert refused.json() == {"code": "too_many", "error": f"{look_limits.YOURS}."}
     elif name in ("Fetch it now", "Detect", "Test sign-in"):
         assert "typed before" in text
     assert WAYS[name](browser, asks, document, here).status_code == 200 and site.log
@@ -120,7 +120,7 @@ def test_t39_one_look_of_a_person_holds_in_all_web_processes(here: CrawlPoint) -
     began, ended = fork.Event(), fork.Event()
 
     def look() -> None:
-        with acting_as("editor"), at_once.one_look():
+        with acting_as("editor"), look_limits.one_look():
             began.set()
             ended.wait(20)
 
@@ -128,7 +128,7 @@ def test_t39_one_look_of_a_person_holds_in_all_web_processes(here: CrawlPoint) -
     other.start()
     assert began.wait(20)
     with acting_as("editor"):
-        assert visit(Snapshot(1), {}, here.url).verdict == at_once.YOURS
+        assert visit(Snapshot(1), {}, here.url).verdict == look_limits.YOURS
     with acting_as("reader"):
         assert visit(Snapshot(1), {}, here.url).good
     other.kill()
@@ -139,19 +139,19 @@ def test_t39_one_look_of_a_person_holds_in_all_web_processes(here: CrawlPoint) -
 
 def test_t39_looks_leave_threads_of_a_web_process_for_others(here: CrawlPoint) -> None:
     with ExitStack() as looks:
-        for number in range(at_once.MOST):
+        for number in range(look_limits.MOST):
             with acting_as(f"person {number}"):
-                looks.enter_context(at_once.one_look())
+                looks.enter_context(look_limits.one_look())
         with acting_as("editor"):
-            assert visit(Snapshot(1), {}, here.url).verdict == at_once.OTHERS
-            assert detect(here.url).problem == at_once.OTHERS
+            assert visit(Snapshot(1), {}, here.url).verdict == look_limits.OTHERS
+            assert detect(here.url).problem == look_limits.OTHERS
             with pytest.raises(TooManyAtOnce):
                 try_sign_in(PointSettings(1, here.url, here.root, auth_type=1, login="u"), "typed")
 
 
 @pytest.fixture
 def at_pace(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(line, "pause_of_looks", lambda: PAUSE)
+    monkeypatch.setattr(throttled_client, "pause_of_looks", lambda: PAUSE)
 
 
 def pauses(site: Site) -> list[float]:
@@ -203,9 +203,9 @@ def test_t39_looks_are_never_faster_than_a_polite_house_crawls(monkeypatch: pyte
 
 def test_t39_a_name_that_is_looked_up_before_a_save_is_a_look(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
-    monkeypatch.setattr(names, "_addresses", lambda host, port: asked.append(host) or ["10.1.2.3"])
+    monkeypatch.setattr(host_names, "_addresses", lambda host, port: asked.append(host) or ["10.1.2.3"])
     with acting_as("editor"):
-        assert names.is_private("http://slow.example/")
-        with at_once.one_look():
-            assert not names.is_private("http://slow.example/")
+        assert host_names.is_private("http://slow.example/")
+        with look_limits.one_look():
+            assert not host_names.is_private("http://slow.example/")
     assert asked == ["slow.example"]

@@ -11,12 +11,12 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
-from clearinghouse import queues
 from clearinghouse.library.models import Document
+from clearinghouse.operations import queues
 from crawler.errors import TooManyAtOnce
-from crawler.intake import snapshot_of
+from crawler.launching.launch import snapshot_of
 from crawler.models import Preview
-from crawler.preview import rows
+from crawler.preview import preview_rows
 from crawlpoints import services
 from tests.flow.conftest import house, prepared_folder
 from tests.flow.house import House, until
@@ -36,7 +36,7 @@ def test_t40_a_person_has_one_open_preview_by_whatever_way(
     editor: Any, signed_in: Any, program: Any, document_with_point: Document
 ) -> None:
     document, browser, asks = document_with_point, signed_in(editor), program(editor)
-    open_one = rows.ask(snapshot_of(document), "editor", {})
+    open_one = preview_rows.ask(snapshot_of(document), "editor", {})
     said = "Your preview has not ended: wait for it, or stop it"
     assert asks.ask("POST", f"documents/{document.pk}/previews/", {}) == (
         429,
@@ -50,7 +50,7 @@ def test_t40_a_person_has_one_open_preview_by_whatever_way(
         refused.status_code == 429 and said in refused.content.decode() and "typed before" in refused.content.decode()
     )
     assert Preview.objects.count() == 1
-    rows.stop(open_one)
+    preview_rows.stop(open_one)
     assert asks.ask("POST", f"documents/{document.pk}/previews/", {})[0] == 201
 
 
@@ -58,20 +58,20 @@ def test_t40_whoever_asks_and_stops_in_turn_holds_two_workers_at_most(document_w
     """A worker whose preview was stopped stays with the silent site until that page has ended."""
     snapshot = snapshot_of(document_with_point)
     for _ in range(2):
-        row = rows.ask(snapshot, "editor", {})
-        assert rows.begin(row.pk)
-        rows.stop(row)
+        row = preview_rows.ask(snapshot, "editor", {})
+        assert preview_rows.begin(row.pk)
+        preview_rows.stop(row)
     with pytest.raises(TooManyAtOnce, match="Previews that you stopped are still waiting"):
-        rows.ask(snapshot, "editor", {})
-    rows.ask(snapshot, "somebody else", {})
-    rows.report(row, {}, finished=True)
-    assert rows.ask(snapshot, "editor", {}).pk
+        preview_rows.ask(snapshot, "editor", {})
+    preview_rows.ask(snapshot, "somebody else", {})
+    preview_rows.report(row, {}, finished=True)
+    assert preview_rows.ask(snapshot, "editor", {}).pk
 
 
 def test_t40_an_administrator_is_told_at_the_launch_form(
     administrator: Any, signed_in: Any, document_with_point: Document
 ) -> None:
-    rows.ask(snapshot_of(document_with_point), administrator.get_username(), {})
+    preview_rows.ask(snapshot_of(document_with_point), administrator.get_username(), {})
     sent = {"what": "chosen", "doc": document_with_point.pk, "only": "preview", "speed": "polite", "when": "now"}
     refused = signed_in(administrator).post(reverse("launch"), sent)
     assert refused.status_code == 429 and "has not ended: wait for it" in refused.content.decode()
@@ -79,22 +79,22 @@ def test_t40_an_administrator_is_told_at_the_launch_form(
 
 def test_t40_a_document_has_a_few(document_with_point: Document, other_document: Document) -> None:
     snapshot = snapshot_of(document_with_point)
-    for number in range(rows.OF_A_DOCUMENT):
-        rows.ask(snapshot, f"person {number}", {})
+    for number in range(preview_rows.OF_A_DOCUMENT):
+        preview_rows.ask(snapshot, f"person {number}", {})
     with pytest.raises(TooManyAtOnce, match="3 people are previewing this document"):
-        rows.ask(snapshot, "one more", {})
-    rows.ask(snapshot_of(other_document), "one more", {})
+        preview_rows.ask(snapshot, "one more", {})
+    preview_rows.ask(snapshot_of(other_document), "one more", {})
     with pytest.raises(TooManyAtOnce, match=f"Your preview of document {other_document.pk} has not ended"):
-        rows.ask(snapshot, "one more", {})
+        preview_rows.ask(snapshot, "one more", {})
 
 
 def test_t40_what_nobody_looks_at_any_more_is_not_open(document_with_point: Document) -> None:
     snapshot, now = snapshot_of(document_with_point), timezone.now()
     for values in ({"started_at": now - timedelta(minutes=5)}, {"asked_at": now - timedelta(hours=2)},
                    {"started_at": now, "finished_at": now}):  # fmt: skip
-        row = rows.ask(snapshot, "editor", {})
+        row = preview_rows.ask(snapshot, "editor", {})
         Preview.objects.filter(pk=row.pk).update(**values)
-    assert rows.ask(snapshot, "editor", {}).pk
+    assert preview_rows.ask(snapshot, "editor", {}).pk
 
 
 def test_t40_of_two_asked_for_at_the_same_moment_one_goes(
@@ -111,7 +111,7 @@ def test_t40_of_two_asked_for_at_the_same_moment_one_goes(
     monkeypatch.setattr(queues, "ring", lambda *told: rung.append(told))
     monkeypatch.setattr(Preview.objects, "create", both)
     with pytest.raises(TooManyAtOnce):
-        rows.ask(snapshot, "editor", {})
+        preview_rows.ask(snapshot, "editor", {})
     assert Preview.objects.count() == 1 and rung == []
 
 

@@ -12,17 +12,17 @@ from django.urls import reverse
 from clearinghouse.addresses import MAX_LENGTH
 from clearinghouse.addresses.patterns import WEIGHT_AT_MOST, weight
 from clearinghouse.library.models import Document
-from crawler import depths, rules_in_time
 from crawler.errors import TimeUsedUp
-from crawler.explain import explain
-from crawler.intake import snapshot_of
+from crawler.launching.launch import snapshot_of
+from crawler.ledger import depths
+from crawler.ledger.explain import explain
 from crawler.models import Preview
-from crawler.preview import dry_run, rows
-from crawler.preview.visit import visit
+from crawler.preview import dry_run, preview_rows, timed_rules
+from crawler.preview.fetch_once import visit
 from crawler.values import PointSettings, Snapshot
 from crawlpoints import services
-from crawlpoints.checks import MOST_WRONG_LINES, TOO_HEAVY, Around, Invalid, check_point
 from crawlpoints.models import ExcludeUrl
+from crawlpoints.point_checks import MOST_WRONG_LINES, TOO_HEAVY, Around, Invalid, check_point
 from tests.crawler.conftest import crawl, make_document
 from tests.sites.misbehaving import Site, page
 
@@ -73,7 +73,7 @@ def test_t41_the_dialog_is_refused_it_with_the_entries_kept(
 
 
 def test_t41_a_folder_too_many_is_refused_to_a_preview(editor: Any, signed_in: Any, saved: Document) -> None:
-    row = rows.ask(snapshot_of(saved), "editor", {})
+    row = preview_rows.ask(snapshot_of(saved), "editor", {})
     for pattern in SLOW:
         services.add_exclude_url(saved, pattern)
     Preview.objects.update(snapshot=snapshot_of(saved).to_json())
@@ -100,8 +100,8 @@ def test_t41_finding_out_what_is_wrong_with_500_expressions_takes_a_moment() -> 
 
 @pytest.fixture
 def little_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rules_in_time, "SECONDS", 0.3)
-    monkeypatch.setattr(rules_in_time.Deadline.__init__, "__defaults__", (0.3,))
+    monkeypatch.setattr(timed_rules, "SECONDS", 0.3)
+    monkeypatch.setattr(timed_rules.Deadline.__init__, "__defaults__", (0.3,))
 
 
 @pytest.fixture
@@ -163,7 +163,7 @@ def test_t41_a_look_and_a_preview_end_in_the_middle_of_a_page(monkeypatch: pytes
         began = time.monotonic()
         assert "so it was given up" in visit(snapshot, {}, site.url("/"), 1.5).verdict
         monkeypatch.setattr(dry_run, "SECONDS", 1.5)
-        row = rows.ask(snapshot, "editor", {})
+        row = preview_rows.ask(snapshot, "editor", {})
         dry_run.carry_out(row.pk)
         row.refresh_from_db()
         assert row.finished_at and row.result["ended"] == "time"
@@ -177,9 +177,9 @@ def test_t41_the_ways_through_a_large_crawl_are_not_looked_for_beyond_the_time()
         run = crawl(document)
     excursion = run.excursions.get()
     excursion.snapshot["excludes"] = SLOW
-    used_up = rules_in_time.Deadline(-1.0)
+    used_up = timed_rules.Deadline(-1.0)
     with pytest.raises(TimeUsedUp):
         depths.depths_of(excursion, b"0" * 32, used_up)
     snapshot = Snapshot(1, (PointSettings(1, URL, URL),))
     with pytest.raises(TimeUsedUp):
-        explain(snapshot, URL, rules=rules_in_time.RulesInTime(snapshot, used_up))
+        explain(snapshot, URL, rules=timed_rules.RulesInTime(snapshot, used_up))

@@ -16,11 +16,13 @@ from django.core.management import call_command
 from django.test import Client
 from django.utils import timezone
 
-from clearinghouse.access import keys, services, sessions
-from clearinghouse.access.middleware import POLLS
-from clearinghouse.access.models import ApiKey, BrowserSession, Role
+from clearinghouse.accounts import services
+from clearinghouse.accounts.keys import api_keys
+from clearinghouse.accounts.models import ApiKey, BrowserSession, Role
+from clearinghouse.accounts.sign_in import sessions
 from clearinghouse.audit.models import Entry
-from clearinghouse.databases import LOCK_WAIT_SECONDS
+from clearinghouse.database.aliases import LOCK_WAIT_SECONDS
+from clearinghouse.web.middleware import POLLS
 from tests.access.matrix import OPEN, SHUT
 from tests.access.routes import routes
 from tests.access.test_routes import reachable, row
@@ -61,7 +63,7 @@ ENDS: list[tuple[str, Callable[[Any], Any]]] = [
 
 @pytest.mark.parametrize(("how", "end"), ENDS, ids=[how for how, _ in ENDS])
 def test_t46_a_key_ends_with_what_its_owner_was(editor: Any, how: str, end: Callable[[Any], Any]) -> None:
-    _, text = keys.create(editor, "nightly")
+    _, text = api_keys.create(editor, "nightly")
     assert opens(text)
     end(editor)
     assert not opens(text)
@@ -79,7 +81,7 @@ def test_t46_a_manager_who_reset_a_password_keeps_nothing_of_it(manager: Any, si
 
 
 def test_t46_names_and_projects_of_the_same_role_end_no_key(editor: Any, project: Any) -> None:
-    _, text = keys.create(editor, "nightly")
+    _, text = api_keys.create(editor, "nightly")
     services.update_person(editor, Role.DEVELOPER, [project], first_name="Ann")
     assert opens(text)
 
@@ -88,7 +90,7 @@ def test_t46_names_and_projects_of_the_same_role_end_no_key(editor: Any, project
 def test_t46_at_ones_own_change_keys_end_unless_one_unticks_it(
     signed_in: Any, editor: Any, ticked: str, goes_on: bool
 ) -> None:
-    _, text = keys.create(editor, "nightly")
+    _, text = api_keys.create(editor, "nightly")
     browser = signed_in(editor)
     form = browser.get("/me/password/").content.decode()
     assert re.search(r'<input type="checkbox" name="end_keys"[^>]* checked', form)
@@ -98,7 +100,7 @@ def test_t46_at_ones_own_change_keys_end_unless_one_unticks_it(
 
 
 def test_t46_a_key_ends_by_itself_and_says_so(editor: Any) -> None:
-    key, text = keys.create(editor, "nightly", 30)
+    key, text = api_keys.create(editor, "nightly", 30)
     assert abs(key.expires_at - timezone.now() - timedelta(days=30)) < timedelta(minutes=1)
     ApiKey.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
     answer = Client(headers={"Authorization": f"Bearer {text}"}).get("/api/v1/me/")
@@ -120,7 +122,7 @@ def test_t46_a_key_is_made_after_the_password_only(signed_in: Any, editor: Any) 
 def test_t46_administrators_see_whose_keys_there_are_and_revoke_them(
     signed_in: Any, administrator: Any, editor: Any
 ) -> None:
-    key, text = keys.create(editor, "nightly")
+    key, text = api_keys.create(editor, "nightly")
     browser = signed_in(administrator)
     page = browser.get("/settings/api-keys/").content.decode()
     assert "nightly" in page and "editor" in page and "in 179 days" in page
@@ -132,7 +134,7 @@ def test_t46_administrators_see_whose_keys_there_are_and_revoke_them(
 
 
 def test_t46_a_password_from_the_command_line_ends_them_too(editor: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    _, text = keys.create(editor, "nightly")
+    _, text = api_keys.create(editor, "nightly")
     theirs = sign_in("editor", PASSWORD)
     monkeypatch.setattr("getpass.getpass", lambda **_: NEW)
     call_command("changepassword", "editor", verbosity=0)
@@ -191,7 +193,7 @@ def test_t47_a_part_of_a_page_leads_there_too(temporary: Any) -> None:
 
 
 def test_t47_no_key_of_such_an_account_opens_anything(editor: Any) -> None:
-    _, text = keys.create(editor, "nightly")
+    _, text = api_keys.create(editor, "nightly")
     type(editor.person).objects.filter(pk=editor.pk).update(must_change_password=True)
     answer = Client(headers={"Authorization": f"Bearer {text}"}).get("/api/v1/me/")
     assert (answer.status_code, answer.json()["code"]) == (403, "password")
@@ -329,7 +331,7 @@ def test_t48_a_busy_database_makes_no_page_late(house: House) -> None:
 def test_t48_nor_does_it_make_a_program_late(house: House) -> None:
     """The last use of its key is left out: it waited for the writer, and was answered "database is locked"."""
     house.manage("load_demo")
-    made = "from django.contrib.auth import get_user_model as m; from clearinghouse.access import keys;"
+    made = "from django.contrib.auth import get_user_model as m; from clearinghouse.accounts import keys;"
     made += 'print(keys.create(m().objects.get(username="developer"), "test")[1])'
     key = house.run("shell", "-c", made).stdout.split()[-1]
     address = house.start_web()
@@ -350,7 +352,7 @@ def test_t48_the_last_use_is_written_every_two_minutes_at_most(editor: Any) -> N
 
 
 def test_t48_everything_that_asks_by_itself_is_known_as_such() -> None:
-    from clearinghouse.access.middleware import POLLS
+    from clearinghouse.web.middleware import POLLS
     from tests.house.test_templates import templates
 
     asking = [tag for text in templates().values() for tag in re.findall(r'<\w+[^<]*?hx-trigger="every', text)]

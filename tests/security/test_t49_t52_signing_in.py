@@ -11,8 +11,9 @@ from django.contrib.auth import get_user_model
 from django.contrib.auth.hashers import MD5PasswordHasher
 from django.test import Client
 
-from clearinghouse.access import password_hashing, services, sign_in_audit
-from clearinghouse.access.models import RecentEvent
+from clearinghouse.accounts import services
+from clearinghouse.accounts.models import RecentEvent
+from clearinghouse.accounts.sign_in import password_hashing, sign_in_audit
 from clearinghouse.audit.models import Entry
 from clearinghouse.library.models import Document
 from crawler.preview import sign_in_tries

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from clearinghouse import env, private_files
+from clearinghouse import env
+from clearinghouse.operations import private_files
 from tests.flow.house import House, until
 from tests.local.test_serve import READY, press_ctrl_c, wait_for_nothing
 

@@ -8,7 +8,7 @@ from django.contrib.auth import get_user_model
 from django.test import Client
 
 from clearinghouse.library.models import Document
-from crawler.index import counts
+from crawler.word_index import page_counts
 from tests.people import PASSWORD
 from tests.search.library import publish
 from tests.sites.misbehaving import Site, page
@@ -24,7 +24,7 @@ def test_t57_on_development_words_are_counted_only_for_who_sees_every_document(
     publish(
         "default", [{"doc_id": doc, "page_id": n, "url": f"https://a.example/{n}", "text": "merger"} for n, doc in docs]
     )
-    counts.follow("default")
+    page_counts.follow("default")
     address = "index/word/?word=merger&target=development"
     assert program(administrator).ask("GET", address)[1]["pages"] == 2
     told = program(editor).ask("GET", address)[1]

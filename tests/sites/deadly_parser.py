@@ -7,9 +7,9 @@ import ctypes
 import os
 import signal
 
-from crawler.extract import server
+from crawler.extract import parser_process
 
-_read = server._read
+_read = parser_process._read
 
 
 def _deadly(facts: bytes, body: bytes) -> object:
@@ -18,12 +18,12 @@ def _deadly(facts: bytes, body: bytes) -> object:
     if b"breaks its reader" in body:
         ctypes.string_at(0)  # a segmentation fault
     if b"takes all memory" in body:
-        bytearray(server.MEMORY)
+        bytearray(parser_process.MEMORY)
     while b"never ends" in body:
         pass
     return _read(facts, body)
 
 
 if __name__ == "__main__":
-    server._read = _deadly
-    server.main()
+    parser_process._read = _deadly
+    parser_process.main()

@@ -28,8 +28,8 @@ if __name__ == "__main__":
     decoding._Gzip.feed = _deadly  # type: ignore[method-assign]
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "clearinghouse.settings")
     django.setup()
-    from crawler import instance
+    from crawler.engine import loop
 
-    instance.BATCH_SECONDS = float(sys.argv.pop(1))
+    loop.BATCH_SECONDS = float(sys.argv.pop(1))
     sys.argv[0] = "manage.py"
     main()

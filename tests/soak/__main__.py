@@ -45,8 +45,8 @@ _FILL = """
 import json, sys
 import django; django.setup()
 from django.contrib.auth import get_user_model
-from clearinghouse.access import keys
-from clearinghouse.access.models import Person, Role
+from clearinghouse.accounts import keys
+from clearinghouse.accounts.models import Person, Role
 from clearinghouse.library.services import add_document
 from crawlpoints.services import add_crawl_point
 name, password, sites = json.load(sys.stdin)

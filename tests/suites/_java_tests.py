@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from crawler.extract import office, pdf, rtf
 from crawler.extract.gathered import Gathered
+from crawler.extract.office import office_documents, pdf, rtf
 from tests.suites import Result
 
 _LITERAL = r'"(?:[^"\\\n]|\\.)*"'
@@ -92,7 +92,7 @@ def _read(path: Path) -> str:
         if path.suffix == ".rtf":
             found = rtf.read_rtf(data)
         else:
-            found = pdf.read_pdf(data) if path.suffix == ".pdf" else office.read_zip(data)
+            found = pdf.read_pdf(data) if path.suffix == ".pdf" else office_documents.read_zip(data)
     except (ValueError, RuntimeError, OSError, zipfile.BadZipFile):
         found = Gathered()
     return f"{found.title} {found.text}"

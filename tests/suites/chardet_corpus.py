@@ -6,8 +6,8 @@ An answer is right when the text reads the same by it, whatever its name.
 import re
 from pathlib import Path
 
-from crawler.extract.charset import as_utf8, detect
-from crawler.extract.labels import encoding_of
+from crawler.extract.charsets.charset import as_utf8, detect
+from crawler.extract.charsets.charset_labels import encoding_of
 from tests.suites import Result
 
 NAME = "chardet: corpus, undeclared"

@@ -11,8 +11,8 @@ import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from crawler.policy.robots import Robots
-from crawler.policy.robots_text import decode
+from crawler.policy.robots_file import decode
+from crawler.policy.robots_rules import Robots
 from tests.suites import Result
 from tests.suites._source import STRING, blocks_of, unescaped
 

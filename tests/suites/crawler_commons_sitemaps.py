@@ -8,8 +8,8 @@ import re
 from pathlib import Path
 
 from clearinghouse.addresses import Address
-from clearinghouse.addresses.parse import parse
-from crawler.extract.page import read
+from clearinghouse.addresses.parsing import parse
+from crawler.extract.page_reader import read
 from crawler.values import Extracted, Fetched, Request
 from tests.suites import Result
 

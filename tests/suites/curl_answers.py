@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from clearinghouse.addresses import networks
-from crawler.fetch import curl, signed
+from crawler.fetch import curl, requests_fetcher
 from crawler.values import Credentials, Fetched
 from tests.hostile.fetching import fetch_all, request
 from tests.sites.misbehaving import Site, raw
@@ -57,7 +57,7 @@ def run(folder: Path) -> Result:
             site.pages["/"] = raw(case.data)
             for way, fetcher, key in (
                 ("libcurl", curl.Fetcher(), None),
-                ("requests", signed.Fetcher(), Credentials(3, "u", "p")),
+                ("requests", requests_fetcher.Fetcher(), Credentials(3, "u", "p")),
             ):
                 (answer,) = fetch_all(fetcher, [request(site.url("/"), key)])
                 _judge(result, f"{case.name}, {way}", case, answer)

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from crawler.fetch import digest
+from crawler.fetch.sign_in import digest_auth
 from crawler.values import Credentials
 from tests.sites.digest import fields
 from tests.suites import Result
@@ -34,7 +34,7 @@ def run(folder: Path) -> Result:
 
 def _file(result: Result, name: str, text: str) -> None:
     words = [word for pair in _PAIR.findall(text) for word in pair if word]
-    challenges = [one for value in _CHALLENGE.findall(text) for one in digest.digests([value])]
+    challenges = [one for value in _CHALLENGE.findall(text) for one in digest_auth.digests([value])]
     for method, _, headers in _REQUEST.findall(text.partition("<verify>")[2]):
         found = re.search(r"^Authorization: (Digest .*)", headers, re.MULTILINE)
         if found is None or method != "GET":  # a crawler sends nothing else
@@ -52,8 +52,8 @@ def _file(result: Result, name: str, text: str) -> None:
             result.judge(f"{name} {sent['uri']}", best, sent)
 
 
-def _answer(challenge: digest.Challenge, sent: dict[str, str], user: str, password: str) -> dict[str, str]:
+def _answer(challenge: digest_auth.Challenge, sent: dict[str, str], user: str, password: str) -> dict[str, str]:
     """Our header as its parameters; the random one is theirs."""
     count = int(sent.get("nc", "1"), 16)
-    credentials = Credentials(digest.KIND, user, password)
-    return fields(digest.authorization(challenge, credentials, sent["uri"], count, sent.get("cnonce", "")))
+    credentials = Credentials(digest_auth.KIND, user, password)
+    return fields(digest_auth.authorization(challenge, credentials, sent["uri"], count, sent.get("cnonce", "")))

@@ -3,8 +3,8 @@
 import re
 from pathlib import Path
 
-from crawler.extract.charset import as_utf8, encode
-from crawler.extract.labels import encoding_of
+from crawler.extract.charsets.charset import as_utf8, encode
+from crawler.extract.charsets.charset_labels import encoding_of
 from tests.suites import Result
 
 NAME = "encoding_rs: tables and cases"

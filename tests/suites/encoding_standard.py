@@ -9,8 +9,8 @@ import random
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from crawler.extract.charset import as_utf8
-from crawler.extract.labels import encoding_of
+from crawler.extract.charsets.charset import as_utf8
+from crawler.extract.charsets.charset_labels import encoding_of
 from tests.suites import Result
 
 NAME = "WHATWG Encoding Standard: labels and indexes"

@@ -4,8 +4,8 @@ from pathlib import Path
 from urllib.parse import unquote
 
 from clearinghouse.addresses import Address
-from clearinghouse.addresses.parse import parse
-from crawler.extract.page import read
+from clearinghouse.addresses.parsing import parse
+from crawler.extract.page_reader import read
 from crawler.values import Extracted, Fetched, Request
 from tests.suites import Result
 

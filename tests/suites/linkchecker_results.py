@@ -8,9 +8,9 @@ from html import unescape
 from pathlib import Path
 
 from clearinghouse.addresses import Address
-from clearinghouse.addresses.parse import parse, resolve
-from crawler.extract.charset import as_utf8, query_bytes
-from crawler.extract.page import read
+from clearinghouse.addresses.parsing import parse, resolve
+from crawler.extract.charsets.charset import as_utf8, query_bytes
+from crawler.extract.page_reader import read
 from crawler.values import Extracted, Fetched, Request
 from tests.suites import Result
 

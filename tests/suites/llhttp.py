@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from clearinghouse.addresses import networks
-from crawler.fetch import curl, signed
+from crawler.fetch import curl, requests_fetcher
 from crawler.values import Credentials, Fetched
 from tests.hostile.fetching import fetch_all, request
 from tests.sites.misbehaving import Site, raw
@@ -43,9 +43,9 @@ def run(folder: Path) -> Result:
     return result
 
 
-def _ways() -> Iterator[tuple[str, "curl.Fetcher | signed.Fetcher", Credentials | None]]:
+def _ways() -> Iterator[tuple[str, "curl.Fetcher | requests_fetcher.Fetcher", Credentials | None]]:
     yield "libcurl", curl.Fetcher(), None
-    yield "requests", signed.Fetcher(), Credentials(3, "u", "p")
+    yield "requests", requests_fetcher.Fetcher(), Credentials(3, "u", "p")
 
 
 def _cases(text: str) -> Iterator[tuple[str, bytes, str]]:

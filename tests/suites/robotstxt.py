@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from crawler.policy.robots import Robots
+from crawler.policy.robots_rules import Robots
 from tests.suites import Result
 from tests.suites._source import STRING, blocks_of, joined
 

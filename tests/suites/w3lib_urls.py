@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from clearinghouse.addresses import Refusal
-from clearinghouse.addresses.parse import parse
+from clearinghouse.addresses.parsing import parse
 from tests.suites import Result
 
 NAME = "w3lib, addresses"

@@ -11,9 +11,9 @@ from typing import Any
 from urllib.parse import unquote_to_bytes
 
 from clearinghouse.addresses import Address
-from clearinghouse.addresses.parse import parse
-from crawler.extract.charset import as_utf8, query_bytes
-from crawler.extract.labels import encoding_of
+from clearinghouse.addresses.parsing import parse
+from crawler.extract.charsets.charset import as_utf8, query_bytes
+from crawler.extract.charsets.charset_labels import encoding_of
 from tests.suites import Result
 
 NAME = "web-platform-tests: encoding"

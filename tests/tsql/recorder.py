@@ -17,19 +17,22 @@ from django.db.backends.utils import CursorWrapper
 from django.db.models.sql import compiler
 from django.db.models.sql.subqueries import InsertQuery
 
-from clearinghouse.search.backends.base import FACTS, Backend, marks
 from clearinghouse.search.backends.common_words import ByName
-from clearinghouse.search.backends.mssql import MssqlIndex
-from clearinghouse.search.backends.postgres import PostgresIndex
-from clearinghouse.search.backends.sqlite import SqliteIndex
-from crawler import sql
-from crawler.sql import Batch
+from clearinghouse.search.backends.postgres_text import PostgresIndex
+from clearinghouse.search.backends.sql_server_text import MssqlIndex
+from clearinghouse.search.backends.sqlite_text import SqliteIndex
+from clearinghouse.search.backends.text_index import FACTS, Backend, marks
+from crawler import bulk_sql as sql
+from crawler.bulk_sql import Batch
 from tests.tsql import server
 
 _PRODUCT = ("clearinghouse.", "crawler.", "crawlpoints.")
 _MIGRATING = ("django.db.migrations", "django.core.management.commands.migrate")  # see test_tables.py
 # Both ask the server's kind first, and tell SQL Server the rows that are not there. So does Django for its link tables.
-_DECIDED_BY_SERVER = ("crawler.findings.diagnosis._add_new", "clearinghouse.adoption.seeds._add_missing")
+_DECIDED_BY_SERVER = (
+    "crawler.findings.diagnosis._add_new",
+    "clearinghouse.database.adoption.required_rows._add_missing",
+)
 _NOT_OURS = ("SAVEPOINT", "RELEASE", "ROLLBACK", "PRAGMA")
 _ELSEWHERE = (" ON CONFLICT DO NOTHING",)  # of Batch.insert, whose form for SQL Server is taken there
 _ASKED = ("ensure", "exists", "missing", "add", "remove", "matches", "having", "frequency", "finds", "holding", "facts",
@@ -40,11 +43,16 @@ _COMPILERS = (compiler.SQLCompiler, compiler.SQLInsertCompiler, compiler.SQLUpda
 
 # What carries other people's statements: the place is that of who gave it one.
 _CARRIERS = {
-    "crawler.propagation.load.execute", "crawler.propagation.load._insert", "crawler.sql.execute_many",
-    "crawler.sql.own_ids", "clearinghouse.search.backends.base._rows", "clearinghouse.search.backends.base._execute",
-    "clearinghouse.adoption.standing.rows", "clearinghouse.adoption.standing.run",
-    "clearinghouse.adoption.standing.value",
-}  # fmt: skip
+    "crawler.propagation.loading.load.execute",
+    "crawler.propagation.loading.load._insert",
+    "crawler.bulk_sql.execute_many",
+    "crawler.bulk_sql.own_ids",
+    "clearinghouse.search.backends.text_index._rows",
+    "clearinghouse.search.backends.text_index._execute",
+    "clearinghouse.database.adoption.introspection.rows",
+    "clearinghouse.database.adoption.introspection.run",
+    "clearinghouse.database.adoption.introspection.value",
+}
 
 
 @dataclass(frozen=True)
@@ -75,7 +83,7 @@ class Recorder:
         for name in ("execute", "executemany"):
             setattr(CursorWrapper, name, self._reading(getattr(CursorWrapper, name), many=name == "executemany"))
 
-        load = import_module("crawler.propagation.load")  # it needs Django's tables, which stand by now
+        load = import_module("crawler.propagation.loading.load")  # it needs Django's tables, which stand by now
         for module in (sql, load):
             module.own_ids = self._numbering(module.own_ids)  # type: ignore[attr-defined]
         Batch.insert = self._both(Batch.insert)  # type: ignore[method-assign]
@@ -202,7 +210,7 @@ class _Deaf(MssqlIndex):
         self._recorder = recorder
 
     def _execute(self, sql: str, values: Any = ()) -> int:
-        self._recorder._by_hand(sql, list(values), place="clearinghouse.search.backends.mssql")
+        self._recorder._by_hand(sql, list(values), place="clearinghouse.search.backends.sql_server_text")
         return 0
 
     def _rows(self, sql: str, values: Any = ()) -> list[Any]:
@@ -212,7 +220,7 @@ class _Deaf(MssqlIndex):
     def _add_facts(self, published_ids: Any) -> None:
         super()._add_facts(published_ids)
         told = f"INSERT INTO published_facts ({', '.join(FACTS)}) VALUES ({marks(FACTS)})"
-        self._recorder._by_hand(told, FACTS, many=True, place="clearinghouse.search.backends.mssql")
+        self._recorder._by_hand(told, FACTS, many=True, place="clearinghouse.search.backends.sql_server_text")
 
 
 def _statements(compiled: Any) -> Iterator[tuple[str, Any]]:

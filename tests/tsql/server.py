@@ -10,7 +10,7 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any
 
-from clearinghouse.databases import from_url
+from clearinghouse.database.aliases import from_url
 
 URL = "mssql://clearinghouse:secret@db.example.org/doc_library"
 VERSION = 2019  # the oldest that docs/sql-server.md names
@@ -39,7 +39,7 @@ def _driver() -> None:
 def connection(alias: str = "default") -> Any:
     """A connection of the product's own settings for SQL Server; every question to the server has its answer here."""
     _driver()
-    wrapper = import_module("clearinghouse.sql_server.base").DatabaseWrapper
+    wrapper = import_module("clearinghouse.database.sql_server.base").DatabaseWrapper
     made = wrapper({**_DEFAULTS, **from_url(URL), "TEST": _TEST}, alias)
     made.__dict__ |= {"sql_server_version": VERSION, "to_azure_sql_db": False}
     # As inside a transaction: SELECT … FOR UPDATE asks for one.
@@ -53,7 +53,7 @@ def connection(alias: str = "default") -> Any:
 def told(server: Any, sql: str, parameters: Sequence[Any] | None, many: bool = False) -> tuple[str, Sequence[Any]]:
     """Text and parameters as the driver is given them: a question that groups declares variables of its own."""
     tape = _Tape()
-    cursor = import_module("clearinghouse.sql_server.base").Cursor(tape, server)
+    cursor = import_module("clearinghouse.database.sql_server.base").Cursor(tape, server)
     if many:
         cursor.executemany(sql, [parameters or ()])
     else:

@@ -47,19 +47,20 @@ def _in_order(loader: Any) -> list[Any]:
 
 def beside(alias: str) -> list[str]:
     """What is made beside the tables: the seed's views and, on a target, the full text index."""
-    from clearinghouse.adoption import views
-    from clearinghouse.search.backends import mssql
+    from clearinghouse.database.adoption import database_views
+    from clearinghouse.search.backends import sql_server_text
 
-    made = [views.view_sql(alias, name, "microsoft") for name in views.NAMES]
-    return made if alias == "webcrawl" else [*made, mssql.FACTS, *mssql.SETUP]
+    made = [database_views.view_sql(alias, name, "microsoft") for name in database_views.NAMES]
+    return made if alias == "webcrawl" else [*made, sql_server_text.FACTS, *sql_server_text.SETUP]
 
 
 def adoption() -> list[str]:
     """What an adoption asks of a library that stands already, and what it changes there."""
     from django.db import connections
 
-    from clearinghouse.adoption import odd_rows, results, standing, views
-    from clearinghouse.adoption.dialects import microsoft as dialect
+    from clearinghouse.database.adoption import database_views, introspection
+    from clearinghouse.database.adoption.dialects import microsoft as dialect
+    from clearinghouse.database.adoption.rows import odd_rows, old_results
 
     server, asked = _asked()
     none, answer = 0, asked.answer
@@ -74,15 +75,15 @@ def adoption() -> list[str]:
     answer[:] = [(none,)]
     dialect.give_ids(server, "doc", "doc_id")
     dialect.start_ids_above(server, "doc", "doc_id", 5)
-    standing.count(server, "doc")
+    introspection.count(server, "doc")
     examined = odd_rows.Examined(server)
     examined.noughts.append(("doc", "deleted_fl"))
     odd_rows.forget_noughts(examined)
     connections["default"] = server
-    results._highest("default", "doc", "doc_id")
+    old_results._highest("default", "doc", "doc_id")
     answer[:] = []
-    results._metas_of("default", [1, 2])
-    views.drop_views("default")
+    old_results._metas_of("default", [1, 2])
+    database_views.drop_views("default")
     return asked.sent
 
 
@@ -90,13 +91,13 @@ def rare() -> list[str]:
     """What no test of the ordinary choice brings about in its own process."""
     from django.db import connections
 
-    from crawler.doctor import databases
-    from crawler.pruning import bodies
-    from crawlpoints import import_rows
+    from crawler.upkeep.doctor import database_tests
+    from crawler.upkeep.pruning import bodies
+    from crawlpoints.imports import import_rows
 
     server, asked = _asked()
     connections["default"] = connections["webcrawl"] = server
-    databases._not_writable("default")
+    database_tests._not_writable("default")
     bodies._alone()
     import_rows._counted(server, "UPDATE doc SET ts = %s WHERE doc_id = %s", [(2, 1), (2, 3)])
     return asked.sent

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from clearinghouse.databases import from_url
+from clearinghouse.database.aliases import from_url
 from tests.faults.house import BASE
 
 LOADED = """
@@ -25,7 +25,7 @@ print(made._build_connection_string(parts, parts["OPTIONS"].get("driver", "")))
 def test_the_address_says_where_who_and_how() -> None:
     told = from_url("mssql://reader:p%40ss%2Fword@db.example.org:1444/doc_library")
     assert (told["ENGINE"], told["HOST"], told["PORT"]) == (
-        "clearinghouse.sql_server",
+        "clearinghouse.database.sql_server",
         "db.example.org",
         "1444",
     )

@@ -1,4 +1,4 @@
-"""What clearinghouse.sql_server sets right of mssql-django, and texts told apart letter by letter."""
+"""What clearinghouse.database.sql_server sets right of mssql-django, and texts told apart letter by letter."""
 
 import json
 import subprocess
@@ -18,7 +18,7 @@ django.setup()
 from django.db.models import Count
 from clearinghouse.columns import Exact
 from crawler.models import PageVersion
-from crawler.queries.sites import in_groups
+from crawler.ledger.site_folders import in_groups
 from tests.tsql import server
 
 here = server.connection("webcrawl")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from crawler.sql import SQL_SERVER, insertion, numbering
+from crawler.bulk_sql import SQL_SERVER, insertion, numbering
 
 
 @pytest.mark.parametrize("vendor", ["sqlite", "postgresql"])

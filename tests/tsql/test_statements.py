@@ -109,6 +109,6 @@ def test_what_is_left_out_stands_in_the_source() -> None:
 
 
 def test_a_statement_that_nobody_saw_is_found() -> None:
-    one = hand.Written("crawler.results:1", ("UPDATE ledger SET ", " = %s WHERE id = %s"))
+    one = hand.Written("crawler.engine.storage:1", ("UPDATE ledger SET ", " = %s WHERE id = %s"))
     assert one.seen_in("SELECT 1\nUPDATE ledger SET depth = %s WHERE id = %s")
     assert not one.seen_in("UPDATE ledger SET depth = %s\n WHERE id = %s")

@@ -1,8 +1,8 @@
 """Reads a document as the crawler does, child process included."""
 
 from clearinghouse.addresses import Address
-from clearinghouse.addresses.parse import parse
-from crawler.extract import page as reading
+from clearinghouse.addresses.parsing import parse
+from crawler.extract import page_reader as reading
 from crawler.values import Extracted, Fetched, Request
 
 OFFICE = "application/vnd.openxmlformats-officedocument."

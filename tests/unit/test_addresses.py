@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clearinghouse.addresses import MAX_LENGTH, Address, Refusal
-from clearinghouse.addresses import parse as parsing
-from clearinghouse.addresses.parse import canonical, has_userinfo, parse, resolve
+from clearinghouse.addresses import MAX_LENGTH, Address, Refusal, parsing
+from clearinghouse.addresses.parsing import canonical, has_userinfo, parse, resolve
 from clearinghouse.addresses.patterns import compile_exclude
 from clearinghouse.addresses.roots import begins_with, canonical_root, folder_of
 from tests.unit import vectors

@@ -6,9 +6,9 @@ import time
 import endec
 import pytest
 
-from crawler.extract.charset import as_utf8, detect, encode, query_bytes
-from crawler.extract.guess import guess
-from crawler.extract.labels import _LABELS, encoding_found, encoding_of
+from crawler.extract.charsets.charset import as_utf8, detect, encode, query_bytes
+from crawler.extract.charsets.charset_guess import guess
+from crawler.extract.charsets.charset_labels import _LABELS, encoding_found, encoding_of
 from tests.unit import vectors
 
 

@@ -8,9 +8,9 @@ from itertools import product
 import pytest
 
 from clearinghouse.addresses import Address
-from clearinghouse.addresses.parse import parse, resolve
-from crawler.extract.mime import content_type, parse_mime_type
-from crawler.extract.refresh import parse_refresh
+from clearinghouse.addresses.parsing import parse, resolve
+from crawler.extract.html.meta_refresh import parse_refresh
+from crawler.extract.mime_type import content_type, parse_mime_type
 from crawler.values import Credentials, Fetched
 from tests.sites.misbehaving import Asked, Page, Site, page, raw
 from tests.unit import vectors

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clearinghouse.addresses.parse import split
-from crawler.fetch import digest
+from clearinghouse.addresses.parsing import split
 from crawler.fetch.curl import Fetcher
+from crawler.fetch.sign_in import digest_auth
 from crawler.values import Credentials, Fetched, Request
 from tests.sites.digest import DigestDoor
 from tests.sites.misbehaving import Asked, Site, page
@@ -44,9 +44,9 @@ def get(fetcher: Fetcher, *urls: str, credentials: Credentials | None = MUFASA) 
 def test_responses_of_the_rfcs() -> None:
     rows = vectors.cases("rfc", "http-digest.json")
     for row in rows:
-        challenge = digest.Challenge(row["realm"], row["nonce"], None, row["alg"], row["qop"] or "", False)
+        challenge = digest_auth.Challenge(row["realm"], row["nonce"], None, row["alg"], row["qop"] or "", False)
         credentials = Credentials(2, row["user"], row["pw"])
-        computed = digest.response(challenge, credentials, row["uri"], row["nc"] or "", row["cnonce"] or "")
+        computed = digest_auth.response(challenge, credentials, row["uri"], row["nc"] or "", row["cnonce"] or "")
         assert computed == row["response"], row["source"]
     assert len(rows) == 5
 
@@ -60,8 +60,8 @@ def test_responses_of_the_rfcs() -> None:
 )
 def test_a_realm_with_quotes_is_hashed_as_it_is_meant_and_sent_back_quoted(realm: str, target: str, proof: str) -> None:
     """RFC 9110, 5.6.4: a backslash and what it protects are that character. The value curl's own test 1095 expects."""
-    (challenge,) = digest.digests([f'Digest realm="{realm}", nonce="1053604145"'])
-    header = digest.authorization(challenge, Credentials(2, "testuser", "testpass"), target, 1)
+    (challenge,) = digest_auth.digests([f'Digest realm="{realm}", nonce="1053604145"'])
+    header = digest_auth.authorization(challenge, Credentials(2, "testuser", "testpass"), target, 1)
     assert r'realm="test \"this\" realm!!"' in header
     assert f'response="{proof}"' in header
     assert "cnonce" not in header and "nc=" not in header and "qop" not in header
@@ -76,8 +76,8 @@ def test_servers_with_odd_words_let_us_in(site: Site, fetcher: Fetcher, odd: str
 
 def test_the_example_of_the_rfc_with_a_hashed_user_name() -> None:
     asked = 'Digest realm="api@example.org", qop="auth", algorithm=SHA-512-256, nonce="5TsQ", userhash=true'
-    (challenge,) = digest.digests([asked])
-    header = digest.authorization(challenge, Credentials(2, "Jäsøn Doe", "Secret, or not?"), "/doe.json", 1)
+    (challenge,) = digest_auth.digests([asked])
+    header = digest_auth.authorization(challenge, Credentials(2, "Jäsøn Doe", "Secret, or not?"), "/doe.json", 1)
     assert 'username="793263caabb707a56211940d90411ea4a575adeccb7e360aeb624ed06ece9b0b"' in header
     assert "userhash=true" in header and "Jäsøn" not in header
 
@@ -108,7 +108,7 @@ def test_the_example_of_the_rfc_with_a_hashed_user_name() -> None:
     ],
 )
 def test_challenges_are_read_and_unusable_ones_left_alone(value: str, found: list[str]) -> None:
-    assert [challenge.nonce for challenge in digest.digests([value])] == found
+    assert [challenge.nonce for challenge in digest_auth.digests([value])] == found
 
 
 @pytest.mark.parametrize(
@@ -207,8 +207,8 @@ def test_a_refusal_never_costs_more_than_two_requests(
 
 @given(st.text(st.sampled_from('Digest realm="a",nonce=\\ \r\n\0qopé;MD5-sess'), max_size=80))
 def test_no_challenge_breaks_anything(text: str) -> None:
-    for challenge in digest.digests([text, 'Digest realm="a", nonce="b", ' + text]):
-        header = digest.authorization(challenge, MUFASA, "/", 1)
+    for challenge in digest_auth.digests([text, 'Digest realm="a", nonce="b", ' + text]):
+        header = digest_auth.authorization(challenge, MUFASA, "/", 1)
         assert not {"\r", "\n", "\0"} & set(header) and "Circle" not in header
 
 

@@ -9,11 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clearinghouse.addresses import Address, Refusal
-from clearinghouse.addresses.parse import parse
+from clearinghouse.addresses.parsing import parse
 from clearinghouse.published import types
 from crawler import extract
-from crawler.extract import documents
-from crawler.extract import page as reading
+from crawler.extract import page_reader as reading
+from crawler.extract.office import document_reader
 from crawler.values import Extracted, Fetched, Link, Request
 from tests import packages
 from tests.unit import vectors
@@ -369,11 +369,11 @@ def test_documents_that_cannot_be_read_are_kept_without_text(kind: str, body: by
 
 
 def test_a_child_in_trouble_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(documents, "SECONDS", 0.0)
+    monkeypatch.setattr(document_reader, "SECONDS", 0.0)
     assert read(PDF, "application/pdf").flags == ["no_text"]
     monkeypatch.undo()
     assert read(PDF, "application/pdf").text == "Hello PDF"
-    child = documents._child
+    child = document_reader._child
     assert child is not None
     child._process.kill()
     child._process.wait()
@@ -383,7 +383,7 @@ def test_a_child_in_trouble_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_the_child_ends_with_its_parent() -> None:
     read(PDF, "application/pdf")
-    child = documents._child
+    child = document_reader._child
     assert child is not None
-    documents.close()
+    document_reader.close()
     assert not Path(f"/proc/{child._process.pid}").exists()

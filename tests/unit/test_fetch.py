@@ -8,8 +8,8 @@ from collections.abc import Iterator
 import pytest
 
 from clearinghouse.addresses import Address, networks
-from clearinghouse.addresses.parse import parse
-from crawler.fetch import transfer
+from clearinghouse.addresses.parsing import parse
+from crawler.fetch import curl_transfer
 from crawler.fetch.curl import Fetcher
 from crawler.values import REASONS, Credentials, Fetched, Request
 from tests.sites import certificates
@@ -306,7 +306,7 @@ def test_a_kind_of_sign_in_this_transport_does_not_know_is_not_crawled_anonymous
 
 @pytest.mark.parametrize("where", ["headers", "body"])
 def test_a_server_that_drips_is_too_slow(site: Site, monkeypatch: pytest.MonkeyPatch, where: str) -> None:
-    monkeypatch.setattr(transfer, "SLOW_SECONDS", 2)
+    monkeypatch.setattr(curl_transfer, "SLOW_SECONDS", 2)
     head = b"HTTP/1.1 200 OK\r\nX: " if where == "headers" else HEAD + b"\r\n"
     site.pages["/"] = drip(head, b"x", 0.2)
     started = time.monotonic()
@@ -315,7 +315,7 @@ def test_a_server_that_drips_is_too_slow(site: Site, monkeypatch: pytest.MonkeyP
 
 
 def test_a_page_that_never_ends_runs_into_the_deadline(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(transfer, "WHOLE_SECONDS", 1)
+    monkeypatch.setattr(curl_transfer, "WHOLE_SECONDS", 1)
     site.pages["/"] = drip(HEAD + b"\r\n", b"x" * 2_000, 0.1)
     started = time.monotonic()
     assert fetch(site.url("/")).reason == "timeout"

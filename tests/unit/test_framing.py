@@ -8,8 +8,8 @@ from dataclasses import replace
 
 import pytest
 
-from crawler.answers import FAILURE, RETRY, judge
-from crawler.fetch import curl, signed
+from crawler.engine.response_kind import FAILURE, RETRY, judge
+from crawler.fetch import curl, requests_fetcher
 from crawler.values import Credentials, Fetched
 from tests.hostile.fetching import request
 from tests.sites.misbehaving import Answer, Asked, Site, page, raw
@@ -35,11 +35,14 @@ def by_libcurl(*urls: str, **options: object) -> list[Fetched]:
 
 
 def by_requests(*urls: str, **options: object) -> list[Fetched]:
-    return one_after_another(signed.Fetcher(), urls, NTLM, options)
+    return one_after_another(requests_fetcher.Fetcher(), urls, NTLM, options)
 
 
 def one_after_another(
-    fetcher: curl.Fetcher | signed.Fetcher, urls: tuple[str, ...], key: Credentials | None, options: dict[str, object]
+    fetcher: curl.Fetcher | requests_fetcher.Fetcher,
+    urls: tuple[str, ...],
+    key: Credentials | None,
+    options: dict[str, object],
 ) -> list[Fetched]:
     answers: list[Fetched] = []
     for url in urls:

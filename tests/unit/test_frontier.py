@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from clearinghouse.digests import digest_of
-from crawler.policy import reach
+from clearinghouse.database.digests import digest_of
+from crawler.policy import path
 from crawler.policy.frontier import GO, SHORT, Frontier
 from crawler.values import PointSettings, Snapshot
 
@@ -79,7 +79,7 @@ def crawl(graph: Graph, snapshot: Snapshot, rnd: random.Random) -> tuple[Frontie
             waiting.append(item.url)
         frontier.fresh = []
 
-    def expand(url: str, ways: Sequence[reach.Way]) -> None:
+    def expand(url: str, ways: Sequence[path.Way]) -> None:
         key = digest_of(url)
         if not ways:
             return

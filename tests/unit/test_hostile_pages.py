@@ -6,8 +6,8 @@ import time
 
 import pytest
 
-from crawler.extract.libxml import NODES_AT_MOST
-from crawler.fetch import forms
+from crawler.extract.html.libxml_tree import NODES_AT_MOST
+from crawler.fetch.sign_in import sign_in_forms
 from tests.unit.test_extract import read, urls
 
 
@@ -100,5 +100,5 @@ def test_many_elements_make_no_tree_but_are_all_read() -> None:
 @pytest.mark.parametrize("body", [b"<input " * 700_000, b"<input type=" * 400_000, b"<input " + b" type" * 900_000])
 def test_looking_for_a_password_field_takes_no_longer_than_the_page(body: bytes) -> None:
     begun = time.process_time()
-    assert forms._PASSWORD_FIELD.search(body) is None
+    assert sign_in_forms._PASSWORD_FIELD.search(body) is None
     assert time.process_time() - begun < 1

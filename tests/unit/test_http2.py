@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from crawler.answers import RETRY, judge
-from crawler.fetch import transfer
+from crawler.engine.response_kind import RETRY, judge
+from crawler.fetch import curl_transfer
 from crawler.fetch.curl import Fetcher
 from tests.bench.crawl import free_port, wait_for_port
 from tests.hostile.fetching import fetch_all, request
@@ -49,7 +49,7 @@ def nginx(folder: Path) -> Iterator[tuple[str, Path]]:
 def test_a_site_that_speaks_http_2_is_read_in_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     need("nginx", shutil.which("nginx") is not None, "there is no nginx")
     authority = certificates.make(tmp_path)
-    monkeypatch.setattr(transfer.certifi, "where", lambda: str(authority.file))
+    monkeypatch.setattr(curl_transfer.certifi, "where", lambda: str(authority.file))
     paths = [f"/{number}" for number in range(PAGES)]
     with nginx(tmp_path) as (address, log):
         answers = fetch_all(Fetcher(), [request(address + path) for path in [*paths, "/gone", "/moved", "/nothing"]])
@@ -80,7 +80,7 @@ def test_a_stream_nobody_looked_at_is_asked_for_again(
 ) -> None:
     """REFUSED_STREAM and GOAWAY say that the request was not processed (RFC 9113, 8.7): it costs no page."""
     authority = certificates.make(tmp_path)
-    monkeypatch.setattr(transfer.certifi, "where", lambda: str(authority.file))
+    monkeypatch.setattr(curl_transfer.certifi, "where", lambda: str(authority.file))
     with http2.Site(authority.server, *answers) as site:
         fetcher = Fetcher()
         found = []
@@ -98,7 +98,7 @@ def test_a_connection_that_ends_at_once_is_tried_again_by_the_crawl(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     authority = certificates.make(tmp_path)
-    monkeypatch.setattr(transfer.certifi, "where", lambda: str(authority.file))
+    monkeypatch.setattr(curl_transfer.certifi, "where", lambda: str(authority.file))
     with http2.Site(authority.server, http2.going_away) as site:
         (answer,) = fetch_all(Fetcher(), [request(site.url())])
     assert answer.status == 0 and judge(answer, 1, 0.0).kind == RETRY

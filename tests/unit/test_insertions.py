@@ -2,7 +2,7 @@
 
 import pytest
 
-from crawler.sql import as_copy, insertion, of_several
+from crawler.bulk_sql import as_copy, insertion, of_several
 
 
 @pytest.mark.parametrize(("ignore", "tail"), [(False, ""), (True, " ON CONFLICT DO NOTHING")])

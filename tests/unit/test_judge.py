@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clearinghouse.addresses import Address, Refusal
-from clearinghouse.addresses.parse import parse
+from clearinghouse.addresses.parsing import parse
 from crawler.policy.identity import identify, wire_url
 from crawler.policy.judge import CHECK_ORDER, Rules, first_blocking, too_deep
-from crawler.policy.sessions import is_session
+from crawler.policy.session_ids import is_session
 from crawler.policy.traps import suspicion
 from crawler.values import REASONS, PointSettings, Snapshot
 

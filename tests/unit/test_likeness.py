@@ -1,6 +1,6 @@
 """When two pages are alike."""
 
-from clearinghouse.search.likeness import ALONE, likeness
+from clearinghouse.search.ranking.similarity import ALONE, likeness
 
 LONG = "The rate is measured per thousand patients in every ward of the hospital"
 

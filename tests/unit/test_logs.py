@@ -13,9 +13,9 @@ import pytest
 from django.conf import settings
 from django.test import Client
 
-from clearinghouse.logs import OneObject, about, escaped, without_secrets
+from clearinghouse.operations.logs import OneObject, about, escaped, without_secrets
+from crawler.engine.page_outcome import Reader
 from crawler.models import LedgerEntry, Run
-from crawler.reading import Reader
 from tests.crawler.conftest import crawl, make_document
 from tests.security.canary import CANARY, found_in
 from tests.sites.misbehaving import Site, page

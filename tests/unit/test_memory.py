@@ -9,10 +9,10 @@ KNOWN, MOST = 300_000, 140  # addresses; bytes of each
 _MEASURED = f"""
 import gc, django
 django.setup()
-from clearinghouse.digests import digest_of
+from clearinghouse.database.digests import digest_of
 from crawler.policy.frontier import Frontier
-from crawler.policy.reach import Way
-from crawler.surroundings import memory
+from crawler.policy.path import Way
+from crawler.engine.process_limits import memory
 from crawler.values import PointSettings, Snapshot
 
 site = "https://a.example/"

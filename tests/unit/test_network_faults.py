@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from clearinghouse.addresses import networks
-from crawler.answers import retry_after
-from crawler.fetch import transfer
+from crawler.engine.response_kind import retry_after
+from crawler.fetch import curl_transfer
 from crawler.fetch.curl import Fetcher
 from tests.hostile.fetching import fetch_all, request
 from tests.sites import certificates
@@ -32,7 +32,7 @@ def test_a_certificate_must_be_good_in_every_way(
     authority = certificates.make(tmp_path, days)
     with warnings.catch_warnings(action="ignore", category=DeprecationWarning):  # it is what is tested
         authority.server.minimum_version, authority.server.maximum_version = ssl.TLSVersion.MINIMUM_SUPPORTED, newest
-    monkeypatch.setattr(transfer.certifi, "where", lambda: str(authority.file))
+    monkeypatch.setattr(curl_transfer.certifi, "where", lambda: str(authority.file))
     with Site(tls=authority.server) as site:
         site.pages["/"] = page("x")
         (answer,) = fetch_all(Fetcher(), [request(f"https://{host}:{site.port}/")])

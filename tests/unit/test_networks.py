@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from clearinghouse.addresses import Address, networks
-from clearinghouse.addresses.parse import parse
+from clearinghouse.addresses.parsing import parse
 from tests.unit import vectors
 
 PUBLIC = ["8.8.8.8", "93.184.216.34", "172.32.0.0", "100.128.0.0", "2606:4700:4700::1111"]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from crawler.fetch import curl, signed
+from crawler.fetch import curl, requests_fetcher
 from crawler.values import Credentials
 from tests.hostile.fetching import fetch_all, request
 from tests.sites.misbehaving import Site, raw
@@ -20,7 +20,7 @@ HEADS = [
 @pytest.mark.parametrize("transport", ["libcurl", "requests"])
 @pytest.mark.parametrize("head", HEADS, ids=["etag", "date", "location", "challenge", "type"])
 def test_no_header_holds_what_a_database_refuses(head: bytes, transport: str) -> None:
-    fetcher, key = (curl.Fetcher(), None) if transport == "libcurl" else (signed.Fetcher(), NTLM)
+    fetcher, key = (curl.Fetcher(), None) if transport == "libcurl" else (requests_fetcher.Fetcher(), NTLM)
     with Site() as site:
         site.pages["/"] = raw(head + b"Content-Length: 1\r\n\r\nx")
         (answer,) = fetch_all(fetcher, [request(site.url("/"), key)])

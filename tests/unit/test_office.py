@@ -4,7 +4,8 @@ import time
 
 import pytest
 
-from crawler.extract import gathered, office, package
+from crawler.extract import gathered
+from crawler.extract.office import office_documents, zip_package
 from crawler.values import Link
 from tests import packages
 from tests.packages import OPEN_XML, SPACES, STRICT, A
@@ -262,7 +263,7 @@ def test_twice_the_elements_take_about_twice_the_time(name: str) -> None:
     def seconds(count: int) -> float:
         body = packages.word(f"<w:p><a:r><a:rPr>{HOSTILE[name] * count}</a:rPr>{'<a:t>x</a:t>' * count}</a:r></w:p>")
         began = time.process_time()
-        assert office.read_zip(body).text.strip()
+        assert office_documents.read_zip(body).text.strip()
         return time.process_time() - began
 
     once, twice = (min(seconds(count) for _ in range(2)) for count in (MANY, 2 * MANY))
@@ -275,7 +276,7 @@ def test_many_links_of_one_run_copy_its_words_once() -> None:
     run_of_links = f"<a:r><a:rPr>{links}</a:rPr>{words}</a:r>"
     body = packages.word(run_of_links, [("l", "hyperlink", "http://b.org/")])
     began = time.process_time()
-    assert len(office.read_zip(body).links) == 20_000
+    assert len(office_documents.read_zip(body).links) == 20_000
     assert time.process_time() - began < 1
 
 
@@ -283,7 +284,9 @@ def test_alternatives_among_many_prefixes_do_not_look_at_all_of_them() -> None:
     prefixes = " ".join(f'xmlns:n{number}="u"' for number in range(10_000))
     choice = '<mc:AlternateContent><mc:Choice Requires="wps"><w:t>x</w:t></mc:Choice></mc:AlternateContent>'
     began = time.process_time()
-    assert office.read_zip(packages.word(f"<w:p {prefixes}>{choice * 5_000}</w:p>")).text.strip() == "x" * 5_000
+    assert (
+        office_documents.read_zip(packages.word(f"<w:p {prefixes}>{choice * 5_000}</w:p>")).text.strip() == "x" * 5_000
+    )
     assert time.process_time() - began < 2
     own = choice.replace("wps", "own").replace("<mc:Choice", '<mc:Choice xmlns:own="http://schemas.microsoft.com/x"')
     assert text_of(packages.word(own), DOCX) == "x"
@@ -291,8 +294,8 @@ def test_alternatives_among_many_prefixes_do_not_look_at_all_of_them() -> None:
 
 def test_of_a_document_that_is_too_large_for_memory_the_beginning_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
     body = packages.word("".join(paragraph(run(f"word{number} ")) for number in range(1_000)))
-    monkeypatch.setattr(package, "_TAGS_AT_MOST", 4_000)
-    words = office.read_zip(body).text.split()
+    monkeypatch.setattr(zip_package, "_TAGS_AT_MOST", 4_000)
+    words = office_documents.read_zip(body).text.split()
     assert 300 < len(words) < 600
     assert words == [f"word{number}" for number in range(len(words))]
 

@@ -2,9 +2,9 @@
 
 import time
 
-from crawler.extract import pdf
-from crawler.extract.links import LINKS_AT_MOST
-from crawler.extract.text import TEXT_AT_MOST
+from crawler.extract.office import pdf
+from crawler.extract.packed_links import LINKS_AT_MOST
+from crawler.extract.plain_text import TEXT_AT_MOST
 from crawler.values import Link
 from tests.unit.documents import read
 

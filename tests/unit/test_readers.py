@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from crawler.extract import lexbor, libxml
-from crawler.extract.found import Found
+from crawler.extract.html import lexbor_tree, libxml_tree
+from crawler.extract.html.elements import Found
 from tests.bench import site
 from tests.unit.test_extract import read, urls
 
@@ -32,7 +32,7 @@ PAGES = {
 
 def by_both(page: str) -> tuple[tuple[Found, str], tuple[Found, str]]:
     data = page.encode()
-    one, other = lexbor.read(data), libxml.read(data)
+    one, other = lexbor_tree.read(data), libxml_tree.read(data)
     assert one is not None and other is not None
     return one, other
 
@@ -82,7 +82,7 @@ def test_what_readers_without_frames_see_leads_on_but_is_no_text() -> None:
 def test_links_beside_frames_are_found() -> None:
     """The standard drops all that stands around a frameset; what leads to pages is not dropped."""
     page = "<frameset><frame src=a><frame src=b></frameset><a href=c>C</a>"
-    assert lexbor.read(page.encode()) is None
+    assert lexbor_tree.read(page.encode()) is None
     assert sorted(urls(read(page))) == ["http://a.org/d/a", "http://a.org/d/b", "http://a.org/d/c"]
 
 
@@ -98,8 +98,8 @@ def test_links_beside_frames_are_found() -> None:
     ids=["copies", "attributes", "open", "tags", "long"],
 )
 def test_what_would_make_a_huge_tree_is_left_to_the_others(body: bytes) -> None:
-    assert not lexbor.suits(body)
+    assert not lexbor_tree.suits(body)
 
 
 def test_ordinary_pages_are_for_lexbor() -> None:
-    assert lexbor.suits(b"") and lexbor.suits(b"<p>x <b class='y'>z</b>" * 200)
+    assert lexbor_tree.suits(b"") and lexbor_tree.suits(b"<p>x <b class='y'>z</b>" * 200)

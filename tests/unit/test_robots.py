@@ -5,8 +5,8 @@ from collections import Counter
 
 import pytest
 
-from crawler.policy.robots import Robots, parse_robots
-from crawler.policy.robots_text import READ_AT_MOST
+from crawler.policy.robots_file import READ_AT_MOST
+from crawler.policy.robots_rules import Robots, parse_robots
 from tests.unit import vectors
 
 

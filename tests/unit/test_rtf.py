@@ -4,7 +4,8 @@ import time
 
 import pytest
 
-from crawler.extract import codepages, rtf
+from crawler.extract.charsets import codepages
+from crawler.extract.office import rtf
 from crawler.values import Link
 from tests.unit.documents import read
 

@@ -17,8 +17,8 @@ from bs4 import BeautifulSoup
 from lxml import etree
 
 from clearinghouse.addresses import Address
-from clearinghouse.addresses.parse import parse, resolve
-from crawler.extract import page
+from clearinghouse.addresses.parsing import parse, resolve
+from crawler.extract import page_reader as page
 from crawler.values import Extracted, Fetched, Link, Request
 from tests.unit import vectors
 

@@ -4,8 +4,8 @@ import time
 
 import pytest
 
-from clearinghouse import short_transactions
-from clearinghouse.short_transactions import AIM, FEWEST, FIRST, MOST, PAUSE, ShortTransactions
+from clearinghouse.database import short_transactions
+from clearinghouse.database.short_transactions import AIM, FEWEST, FIRST, MOST, PAUSE, ShortTransactions
 
 pytestmark = pytest.mark.django_db
 

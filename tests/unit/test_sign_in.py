@@ -5,11 +5,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from clearinghouse.addresses.parse import split
-from crawler.fetch import forms as reading
-from crawler.fetch.desk import Fetcher
-from crawler.fetch.jar import Jar
-from crawler.fetch.point_key import FORM, PointKey, SignInForm
+from clearinghouse.addresses.parsing import split
+from crawler.fetch.sign_in import sign_in_forms as reading
+from crawler.fetch.sign_in.cookies import Jar
+from crawler.fetch.sign_in.point_key import FORM, PointKey, SignInForm
+from crawler.fetch.transports import Fetcher
 from crawler.values import Credentials, Fetched, Request
 from tests.sites import forms
 from tests.sites.forms import FormSite

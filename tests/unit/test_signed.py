@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from clearinghouse.addresses import networks
-from clearinghouse.addresses.parse import split
-from crawler.fetch import exchange, guarded, signed
-from crawler.fetch.desk import Fetcher
+from clearinghouse.addresses.parsing import split
+from crawler.fetch import guarded_connections, requests_exchange, requests_fetcher
+from crawler.fetch.transports import Fetcher
 from crawler.values import REASONS, Credentials, Fetched, Request
 from tests.sites import certificates, ntlm
 from tests.sites.misbehaving import Asked, Site, drip, page, raw, redirect
@@ -65,8 +65,8 @@ def test_a_connection_that_was_let_in_is_used_again(windows: ntlm.NtlmSite, fetc
     get(fetcher, windows.url("/0"))
     answers = get(fetcher, *(windows.url(f"/{n}") for n in range(40)))
     assert all(answer.status == 200 for answer in answers)
-    assert windows.connections <= signed.THREADS
-    assert len(windows.seen) <= 41 + 2 * signed.THREADS
+    assert windows.connections <= requests_fetcher.THREADS
+    assert len(windows.seen) <= 41 + 2 * requests_fetcher.THREADS
 
 
 def test_a_wrong_password_is_tried_once_a_page_and_for_three_pages(windows: ntlm.NtlmSite, fetcher: Fetcher) -> None:
@@ -141,7 +141,7 @@ def test_sizes_count_unpacked_bytes(site: Site, fetcher: Fetcher) -> None:
 def test_a_dripping_server_is_left_at_the_deadline(
     site: Site, fetcher: Fetcher, monkeypatch: pytest.MonkeyPatch, where: str
 ) -> None:
-    monkeypatch.setattr(exchange, "WHOLE_SECONDS", 1)
+    monkeypatch.setattr(requests_exchange, "WHOLE_SECONDS", 1)
     head = b"HTTP/1.1 200 OK\r\n" + (b"" if where == "headers" else b"Content-Type: text/html\r\n\r\n")
     site.pages["/"] = drip(head, b"a", 0.1)
     began = time.monotonic()
@@ -150,7 +150,7 @@ def test_a_dripping_server_is_left_at_the_deadline(
 
 
 def test_a_page_may_not_be_too_slow(site: Site, fetcher: Fetcher, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(guarded, "SLOW_SECONDS", 1)
+    monkeypatch.setattr(guarded_connections, "SLOW_SECONDS", 1)
     site.pages["/slow"] = drip(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n", b"a" * 20, 0.1)
     site.pages["/fine"] = drip(b"HTTP/1.1 200 OK\r\nContent-Length: 6000\r\n\r\n", b"a" * 300, 0.1, 20)
     answers = get(fetcher, site.url("/slow"), site.url("/fine"))
@@ -165,7 +165,7 @@ def test_over_https_the_password_is_bound_to_the_certificate(
     with ntlm.serve(tmp_path / "users", authority) as site:
         site.pages["/"] = (200, {}, b"let in")
         assert get(fetcher, site.url("/"))[0].reason == "tls_failed" and not site.seen
-        monkeypatch.setattr(exchange.certifi, "where", lambda: str(authority.file))
+        monkeypatch.setattr(requests_exchange.certifi, "where", lambda: str(authority.file))
         answers = get(Fetcher(4), site.url("/"))
         assert [(answer.status, answer.body, answer.reason) for answer in answers] == [(200, b"let in", "")]
         site.bound_to = b"tls-server-end-point:" + b"another certificate's digest...."

@@ -10,7 +10,7 @@ from django.core.exceptions import ImproperlyConfigured
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clearinghouse.secrets.vault import (
+from clearinghouse.vault.sealing import (
     MAX_TEXT,
     Binding,
     CannotUnseal,
@@ -129,6 +129,6 @@ def test_neither_cipher_nor_errors_nor_repr_show_the_password() -> None:
 
 
 def test_the_binding_of_a_crawl_point_holds_its_origin_only() -> None:
-    pytest.importorskip("clearinghouse.addresses.parse")
+    pytest.importorskip("clearinghouse.addresses.parsing")
     binding = binding_of("HTTPS://EX.gov:443/measures/list.html", "https://ex.gov/measures/", 3, None)
     assert binding == Binding("https://ex.gov", "https://ex.gov/measures/", 3, "")

@@ -7,6 +7,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from django.apps import apps
+
 from tests.house.tree import BASE, PACKAGES
 
 FOLDER = Path(__file__).parent / "released"
@@ -34,7 +36,8 @@ def headings() -> dict[str, str]:
 def digests() -> dict[str, str]:
     """Every migration of ours, as app.name, and the SHA-256 of its file."""
     return {
-        f"{path.parent.parent.name}.{path.stem}": hashlib.sha256(path.read_bytes()).hexdigest()
-        for package in PACKAGES
-        for path in sorted((BASE / package).rglob("migrations/0*.py"))
+        f"{app.label}.{path.stem}": hashlib.sha256(path.read_bytes()).hexdigest()
+        for app in apps.get_app_configs()
+        if app.name.startswith(PACKAGES)
+        for path in sorted(Path(app.path).glob("migrations/0*.py"))
     }

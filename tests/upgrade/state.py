@@ -10,7 +10,7 @@ from tests.upgrade.released_versions import ALIASES, recorded
 
 
 def make(version: str) -> None:
-    from clearinghouse.adoption import prepare, views
+    from clearinghouse.database.adoption import database_views, prepare
 
     for alias in ALIASES:
         with prepare.one_transaction(alias):
@@ -18,13 +18,13 @@ def make(version: str) -> None:
         with prepare.one_transaction(alias):
             for table, held in recorded(version)["databases"][alias].items():
                 _fill(alias, table, held["columns"], held["rows"])
-        views.create_views(alias)
+        database_views.create_views(alias)
 
 
 def _migrate(alias: str, applied: list[tuple[str, str]]) -> None:
     from django.db import connections
 
-    from clearinghouse.adoption.executor import AdoptingExecutor
+    from clearinghouse.database.adoption.executor import AdoptingExecutor
 
     executor = AdoptingExecutor(connections[alias], lambda tables: None)
     missing = set(applied) - set(executor.loader.graph.nodes)
@@ -60,7 +60,7 @@ def stored(value: Any, kind: str) -> Any:
 
 
 def _kinds(connection: Any, table: str) -> dict[str, str]:
-    from clearinghouse.adoption.dialects import dialect
+    from clearinghouse.database.adoption.dialects import dialect
 
     return {name: kind for home, name, kind, _ in dialect(connection).all_columns(connection) if home == table}
 

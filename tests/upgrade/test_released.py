@@ -35,7 +35,7 @@ def test_every_row_of_a_released_version_survives_and_everything_works(released:
     assert set(released.prepare().values()) <= {"migrated", "up to date"}
     for alias in ALIASES:
         assert lost(released, alias) == []
-    assert released.python("from clearinghouse.adoption import schema\nprint([schema.differences(a) for a in "
+    assert released.python("from clearinghouse.database.adoption import schema\nprint([schema.differences(a) for a in "
                            f"{ALIASES}])") == "[[], [], [], []]"  # fmt: skip
     assert set(released.prepare().values()) == {"up to date"}
     old_pages_are_found(released)
@@ -103,7 +103,7 @@ def old_pages_are_found(install: Install) -> None:
 def a_password_can_be_read(install: Install) -> None:
     assert install.python(
         "from crawlpoints.models import CrawlPoint\n"
-        "from clearinghouse.secrets.vault import binding_of, unseal\n"
+        "from clearinghouse.vault.sealing import binding_of, unseal\n"
         "p = CrawlPoint.objects.exclude(password=None).first()\n"
         "print(unseal(p.password, binding_of(p.url, p.root, p.auth_type, p.sign_in_url)))"
     ) == "pass-wörd"  # fmt: skip

@@ -3,9 +3,10 @@
 import signal
 import threading
 
-from clearinghouse import env, private_files
+from clearinghouse import env
+from clearinghouse.operations import private_files
 
-from .server import open_site
+from .demo_server import open_site
 
 
 def main() -> None:

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 
 from django.db import connections
 
-from .base import Backend, Described
-from .mssql import MssqlIndex
-from .postgres import PostgresIndex
-from .sqlite import SqliteIndex
+from .postgres_text import PostgresIndex
+from .sql_server_text import MssqlIndex
+from .sqlite_text import SqliteIndex
+from .text_index import Backend, Described
 
 __all__ = ["Backend", "Described", "UnknownServer", "add", "backend", "describe", "ensure", "remove"]
 

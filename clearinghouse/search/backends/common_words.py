@@ -9,7 +9,7 @@ from operator import itemgetter
 
 from clearinghouse.search.query import Query
 
-from .base import Backend, Matches
+from .text_index import Backend, Matches
 
 COMMON, ENOUGH = 1500, 60  # pages with a word; of them, pages that name it (as many as are ranked)
 FEW, NEWEST = 10, 3000  # pages that name it (a page of results); of those that only mention it, how many are scored

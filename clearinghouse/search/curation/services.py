@@ -10,11 +10,11 @@ from django.db import transaction
 from django.utils import timezone
 
 from clearinghouse.audit import services as audit
-from clearinghouse.databases import WEBCRAWL
-from clearinghouse.records import StaleRecord, actor
+from clearinghouse.database.aliases import WEBCRAWL
+from clearinghouse.database.records import StaleRecord, actor
 from clearinghouse.search.models import SearchRule
 
-from . import cache
+from . import rules_cache
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ def add(given: Given) -> SearchRule:
     with transaction.atomic(using=WEBCRAWL), transaction.atomic():
         rule.save(using=WEBCRAWL, force_insert=True)
         audit.record("add", rule, f"Added to {_kind(rule)}: {rule.words}", after=asdict(given))
-    cache.forget()
+    rules_cache.forget()
     return rule
 
 
@@ -63,14 +63,14 @@ def _change(rule: SearchRule, version: int | None, values: dict[str, Any]) -> No
             raise StaleRecord(f"search rule {rule.pk} was changed by somebody else")
         rows.update(**values, version=stored + 1, changed_by=actor(), changed_at=timezone.now())
     rule.refresh_from_db(using=WEBCRAWL)
-    cache.forget()
+    rules_cache.forget()
 
 
 def follow_project(project_id: int, name: str) -> int:
     """A project was renamed: its rules name it as its documents will from the next propagation on; how many."""
     rules = SearchRule.objects.using(WEBCRAWL).filter(project_id=project_id)
     count = rules.update(project=name[:100])
-    cache.forget()
+    rules_cache.forget()
     return count
 
 

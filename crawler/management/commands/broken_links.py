@@ -4,10 +4,10 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from clearinghouse.commands import WRONG_USE, Command, Stop, whole
-from clearinghouse.plurals import plural
+from clearinghouse.operations.command_base import WRONG_USE, Command, Stop, whole
+from clearinghouse.web.plurals import plural
+from crawler.ledger.links_between_pages import broken_result, newest_finished
 from crawler.models import Excursion
-from crawler.queries.links import broken_result, newest_finished
 from crawler.reasons import reason_of
 
 

@@ -4,9 +4,9 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from clearinghouse.commands import FAILED, WRONG_USE, Command, Stop, whole
-from clearinghouse.plurals import plural
-from crawler.ledger_check import faults
+from clearinghouse.operations.command_base import FAILED, WRONG_USE, Command, Stop, whole
+from clearinghouse.web.plurals import plural
+from crawler.ledger.ledger_check import faults
 from crawler.models import Run
 
 

@@ -12,22 +12,24 @@ from django.conf import settings
 from django.core.management.base import CommandParser
 from django.db import connections
 
-from clearinghouse.access import options as choices
+from clearinghouse.accounts import options as choices
 from clearinghouse.addresses import networks
-from clearinghouse.adoption.checks import unusable_files
-from clearinghouse.commands import FAILED, NEEDS_DECISION, WRONG_USE, Command, Stop, whole
-from clearinghouse.databases import DEFAULT, WEBCRAWL
-from clearinghouse.logs import about
-from clearinghouse.plurals import plural
-from crawler import control, endings, instances, intake, surroundings
+from clearinghouse.database.adoption.usable import unusable_files
+from clearinghouse.database.aliases import DEFAULT, WEBCRAWL
+from clearinghouse.operations.command_base import FAILED, NEEDS_DECISION, WRONG_USE, Command, Stop, whole
+from clearinghouse.operations.logs import about
+from clearinghouse.web.plurals import plural
+from crawler.engine import finish, process_limits
+from crawler.engine.initializer import initialize
+from crawler.engine.loop import Crawl
 from crawler.errors import AllBusy, NothingToCrawl
-from crawler.initializer import initialize
-from crawler.instance import Crawl
+from crawler.launching import control, launch
+from crawler.liveness import instances
 from crawler.models import OPEN_STATES, Excursion, Instance, Run, State
-from crawler.queries.counts import tallies
-from crawler.queries.results import run_result
 from crawler.reasons import by_status
-from crawler.speeds import SPEEDS
+from crawler.runs.run_counts import tallies
+from crawler.runs.run_json import run_result
+from crawler.sites.speeds import SPEEDS
 
 MOST_INSTANCES = 64  # more than any machine needs; a slip must not start thousands of processes
 GOOD_ENDS = {State.FINISHED, State.FINISHED_AT_LIMIT}
@@ -66,7 +68,7 @@ class Command(Command):
             if self._drive(run, options["instances"]):
                 self._start_afresh("--again", str(run.pk))
             # Of two instances that closed their last excursions at once, each saw the other's open.
-            endings.conclude(run.pk)
+            finish.conclude(run.pk)
             run.refresh_from_db()
         result = run_result(run)
         self._report(run, result)
@@ -101,7 +103,7 @@ class Command(Command):
         networks.read_settings()  # a setting that cannot be meant must not leave a run behind
         driver = instances.register(None, kind="driver")
         try:
-            return intake.launch(
+            return launch.launch(
                 options["doc"], by=self.person, speed=options["speed"] or choices.speed(), driver=driver,
                 ignore_robots=options["ignore_robots"], origin="command",
             )  # fmt: skip
@@ -149,8 +151,8 @@ class Command(Command):
                 helper.wait(timeout=15)
 
     def run_from_argv(self, argv: list[str]) -> None:
-        surroundings.step_back()
-        surroundings.collect_seldom()
+        process_limits.step_back()
+        process_limits.collect_seldom()
         self.arguments = tuple(argv)
         super().run_from_argv(argv)
 

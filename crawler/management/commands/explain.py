@@ -5,12 +5,12 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from clearinghouse.addresses import Refusal
-from clearinghouse.addresses.parse import parse
-from clearinghouse.commands import WRONG_USE, Command, Stop, whole
+from clearinghouse.addresses.parsing import parse
 from clearinghouse.library.models import Document
+from clearinghouse.operations.command_base import WRONG_USE, Command, Stop, whole
 from crawler.errors import TimeUsedUp
-from crawler.explain import explain, sentence_of
-from crawler.intake import snapshot_of
+from crawler.launching.launch import snapshot_of
+from crawler.ledger.explain import explain, sentence_of
 
 
 class Command(Command):

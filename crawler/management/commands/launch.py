@@ -5,13 +5,13 @@ from typing import Any
 from django.core.management.base import CommandParser
 from django.utils import timezone
 
-from clearinghouse.access import options as choices
+from clearinghouse.accounts import options as choices
 from clearinghouse.addresses import networks
-from clearinghouse.commands import NEEDS_DECISION, WRONG_USE, Command, Stop, whole
-from clearinghouse.plurals import plural
-from crawler import control, schedules
+from clearinghouse.operations.command_base import NEEDS_DECISION, WRONG_USE, Command, Stop, whole
+from clearinghouse.web.plurals import plural
 from crawler.errors import AllBusy, NothingToCrawl
-from crawler.speeds import SPEEDS
+from crawler.launching import control, schedules
+from crawler.sites.speeds import SPEEDS
 
 
 class Command(Command):

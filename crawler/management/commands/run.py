@@ -4,15 +4,15 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from clearinghouse.commands import WRONG_USE, Command, Stop, whole
-from clearinghouse.plurals import plural
-from crawler import control
+from clearinghouse.operations.command_base import WRONG_USE, Command, Stop, whole
+from clearinghouse.web.plurals import plural
 from crawler.errors import WrongMoment
+from crawler.launching import control
 from crawler.models import Run
 from crawler.propagation import left_out
-from crawler.queries.results import run_result
-from crawler.speeds import SPEEDS
-from crawlpoints.checks import Invalid
+from crawler.runs.run_json import run_result
+from crawler.sites.speeds import SPEEDS
+from crawlpoints.point_checks import Invalid
 
 ORDERS = {"pause": control.pause, "resume": control.resume, "stop": control.stop, "cancel": control.cancel}
 LEAVE_OUT, TAKE_IN = PUBLISHED = ("leave-out", "take-in")

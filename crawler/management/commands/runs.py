@@ -4,10 +4,10 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from clearinghouse.commands import Command, whole
-from clearinghouse.plurals import plural
+from clearinghouse.operations.command_base import Command, whole
+from clearinghouse.web.plurals import plural
 from crawler.models import Run
-from crawler.queries.results import run_result
+from crawler.runs.run_json import run_result
 
 
 class Command(Command):

@@ -6,17 +6,17 @@ from typing import Any
 from django.core.management.base import CommandParser
 from django.views.decorators.debug import sensitive_variables
 
-from clearinghouse import commands
-from clearinghouse.commands import WRONG_USE, Stop, whole
 from clearinghouse.library.models import Document
-from crawlpoints.checks import Invalid, suggested_root
+from clearinghouse.operations import command_base
+from clearinghouse.operations.command_base import WRONG_USE, Stop, whole
 from crawlpoints.models import AuthType
+from crawlpoints.point_checks import Invalid, suggested_root
 from crawlpoints.services import add_crawl_point
 
 TYPES = {"basic": AuthType.BASIC, "digest": AuthType.DIGEST, "ntlm": AuthType.NTLM, "form": AuthType.FORM}
 
 
-class Command(commands.Command):
+class Command(command_base.Command):
     help = "Adds a crawl point to a document."
 
     def options(self, parser: CommandParser) -> None:

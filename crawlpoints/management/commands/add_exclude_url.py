@@ -4,14 +4,14 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from clearinghouse import commands
-from clearinghouse.commands import WRONG_USE, Stop, whole
 from clearinghouse.library.models import Document
-from crawlpoints.checks import Invalid
+from clearinghouse.operations import command_base
+from clearinghouse.operations.command_base import WRONG_USE, Stop, whole
+from crawlpoints.point_checks import Invalid
 from crawlpoints.services import add_exclude_url
 
 
-class Command(commands.Command):
+class Command(command_base.Command):
     help = "Excludes addresses from every crawl point of a document."
 
     def options(self, parser: CommandParser) -> None:

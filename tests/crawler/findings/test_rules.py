@@ -3,9 +3,9 @@
 from collections import Counter
 from typing import Any
 
-from crawler.findings.figures import Figures, Line, alike, repeated
-from crawler.findings.rules import advice, look
-from crawler.findings.values import Alike, Facts, Fix, Found, Start
+from crawler.findings.diagnosis_rules import advice, look
+from crawler.findings.ledger_figures import Figures, Line, alike, repeated
+from crawler.findings.types import Alike, Facts, Fix, Found, Start
 from crawler.values import PointSettings
 
 POINT = PointSettings(id=7, url="https://ex.gov/a/", root="https://ex.gov/a/", depth=3, max_pages=500)

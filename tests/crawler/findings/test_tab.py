@@ -15,9 +15,9 @@ from lxml import html
 from clearinghouse.audit.models import Entry
 from clearinghouse.library import services as library
 from clearinghouse.library.models import Document
-from crawler import control
 from crawler.findings.diagnosis import diagnose, diagnose_due
-from crawler.findings.links import of_document
+from crawler.findings.finding_links import of_document
+from crawler.launching import control
 from crawler.models import (
     Diagnosis,
     ErrorGroup,

@@ -9,12 +9,14 @@ from django.contrib.auth import get_user_model
 from django.test import Client, override_settings
 from django.utils import timezone
 
-from clearinghouse import queues
-from clearinghouse.access import options
+from clearinghouse.accounts import options
 from clearinghouse.library.models import Document, Project
-from crawler import asking, jobs, notices, telling, tick
+from clearinghouse.operations import queues
+from crawler import jobs
 from crawler.findings.diagnosis import diagnose, diagnose_due
-from crawler.instances import register
+from crawler.inbox import notice_mail, notices
+from crawler.launching import crawl_requests
+from crawler.liveness.instances import register
 from crawler.models import (
     Delivery,
     Event,
@@ -26,6 +28,7 @@ from crawler.models import (
     Run,
     Wish,
 )
+from crawler.upkeep import tick
 from crawlpoints import services
 from tests.crawler.screens.rows import limited_run, make_run
 from tests.sites.mail import Server, mail_server
@@ -122,10 +125,10 @@ def test_the_page_limit_is_told_the_first_time_only(document: Document, editor: 
 
 def test_requests_and_answers_are_told(document: Document, editor: Any, administrator: Any) -> None:
     services.add_crawl_point(document, POINT)
-    request = asking.ask(document, "editor", "new pages")
+    request = crawl_requests.ask(document, "editor", "new pages")
     look()
     assert "request" in of(administrator) and of(editor) == []
-    asking.decline(request, "administrator", "next week")
+    crawl_requests.decline(request, "administrator", "next week")
     look()
     assert of(editor) == ["answered"]
     sentence = Notice.objects.get(event="answered").sentence
@@ -175,7 +178,7 @@ def test_a_request_is_told_to_everybody_who_may_launch_that_document(
 ) -> None:  # fmt: skip
     options.choose({options.MANAGERS_LAUNCH: "yes", options.DEVELOPERS_LAUNCH: "yes"})
     services.add_crawl_point(document, POINT)
-    asking.ask(document, "somebody", "new pages")
+    crawl_requests.ask(document, "somebody", "new pages")
     look()
     assert [of(one) for one in (manager, editor, administrator)] == [["request"]] * 3
     assert of(stranger) == of(reader) == []
@@ -226,7 +229,7 @@ def test_a_mail_at_once_says_what_why_and_how_to_turn_it_off(
     notices.wish(editor.pk, {"run_finished": Wish.How.NOW, "page_limit": Wish.How.TRAY})
     run = limited_run(document)
     look()
-    assert telling.send_due(timezone.now()) == 1 and telling.send_due(timezone.now()) == 0
+    assert notice_mail.send_due(timezone.now()) == 1 and notice_mail.send_due(timezone.now()) == 0
     [letter] = post_office.to("editor@clearinghouse.example")
     assert letter["Subject"].startswith(f"Clearinghouse: Run {run.pk} finished at limit")
     text = letter.get_content()
@@ -240,12 +243,12 @@ def test_the_digest_is_one_mail_after_seven_the_next_morning(
     limited_run(document)
     look()
     tomorrow = timezone.localtime() + timedelta(days=1)
-    assert telling.send_due(tomorrow.replace(hour=6, minute=59)) in (0, 1)
+    assert notice_mail.send_due(tomorrow.replace(hour=6, minute=59)) in (0, 1)
     post_office.letters.clear()
     Delivery.objects.filter(person_id=editor.pk).update(mail="digest", not_before=None)
     Notice.objects.update(at=tomorrow.replace(hour=6, minute=30))
-    assert telling.send_due(tomorrow.replace(hour=6, minute=59)) == 0
-    assert telling.send_due(tomorrow.replace(hour=7, minute=1)) == 1
+    assert notice_mail.send_due(tomorrow.replace(hour=6, minute=59)) == 0
+    assert notice_mail.send_due(tomorrow.replace(hour=7, minute=1)) == 1
     [letter] = post_office.letters
     assert letter["Subject"] == "Clearinghouse: 2 notices of the last day"
 
@@ -258,16 +261,16 @@ def test_a_mail_server_that_refuses_is_tried_again_later_and_not_for_ever(
     look()
     post_office.refuses = True
     now = timezone.now()
-    assert telling.send_due(now) == 0 and not telling.is_due(now + timedelta(minutes=2))
+    assert notice_mail.send_due(now) == 0 and not notice_mail.is_due(now + timedelta(minutes=2))
     post_office.refuses, post_office.hangs_up = False, True
     now += timedelta(hours=1)
-    assert telling.is_due(now) and telling.send_due(now) == 0
+    assert notice_mail.is_due(now) and notice_mail.send_due(now) == 0
     post_office.hangs_up = False
     now += timedelta(hours=1)
-    assert telling.send_due(now) == 1 and len(post_office.letters) == 1
+    assert notice_mail.send_due(now) == 1 and len(post_office.letters) == 1
     Delivery.objects.filter(mail="sent").update(mail="now", tries=4, not_before=None)
     post_office.refuses = True
-    telling.send_due(now)
+    notice_mail.send_due(now)
     assert Delivery.objects.filter(mail="failed").count() == 1
 
 
@@ -285,8 +288,8 @@ def test_one_address_that_no_letter_can_carry_stops_neither_the_other_letters_no
     look()
     found = get_user_model().objects.filter(pk=editor.pk, is_active=True).first()
     found.email = address  # some cannot even be stored
-    real = telling._person
-    monkeypatch.setattr(telling, "_person", lambda pk: found if pk == editor.pk else real(pk))
+    real = notice_mail._person
+    monkeypatch.setattr(notice_mail, "_person", lambda pk: found if pk == editor.pk else real(pk))
     jobs.tell()
     assert [letter["To"] for letter in post_office.letters] == ["a@clearinghouse.example"]
     assert len(hook.calls) == 2
@@ -305,7 +308,7 @@ def test_a_mail_run_that_raises_leaves_the_webhooks_their_turn(
     def broken(now: datetime) -> int:
         raise RuntimeError("a fault of ours")
 
-    monkeypatch.setattr(telling, "send_due", broken)
+    monkeypatch.setattr(notice_mail, "send_due", broken)
     with pytest.raises(RuntimeError):
         jobs.tell()
     assert len(hook.calls) == 2
@@ -315,12 +318,12 @@ def test_a_title_cannot_write_mail_headers(
     post_office: Server, document: Document, editor: Any, administrator: Any
 ) -> None:
     services.add_crawl_point(document, POINT)
-    asking.ask(document, "editor", "x\r\nBcc: everybody@clearinghouse.example")
+    crawl_requests.ask(document, "editor", "x\r\nBcc: everybody@clearinghouse.example")
     administrator.email = "a@clearinghouse.example"
     administrator.save()
     notices.wish(administrator.pk, {"request": Wish.How.NOW})
     look()
-    assert telling.send_due(timezone.now()) == 1
+    assert notice_mail.send_due(timezone.now()) == 1
     [letter] = post_office.letters
     assert letter["Bcc"] is None and "\n" not in letter["Subject"]
 
@@ -350,6 +353,6 @@ def test_what_was_told_of_a_document_is_read_only_while_it_may_be_seen(
     editor.person.projects.set([other_document.sheet.project])
     page = signed_in(editor).get("/").content.decode()
     assert [key for key in "abc" if f"Told {key}" in page] == ["c"]
-    assert telling.send_due(timezone.now()) == 1
+    assert notice_mail.send_due(timezone.now()) == 1
     assert [letter["Subject"] for letter in post_office.letters] == ["Clearinghouse: Told c"]
     assert sorted(Delivery.objects.values_list("mail", flat=True)) == ["none", "none", "sent"]

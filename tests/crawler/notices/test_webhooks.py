@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from clearinghouse.addresses import networks
 from clearinghouse.library.models import Document, Project
-from crawler import notices, webhooks
+from crawler.inbox import notices, webhooks
 from crawler.models import Webhook, WebhookCall
 from tests.crawler.screens.rows import limited_run
 from tests.sites.receiver import Receiver

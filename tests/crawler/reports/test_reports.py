@@ -15,10 +15,10 @@ from django.utils import timezone
 from clearinghouse.audit.models import Entry
 from clearinghouse.library import services as library
 from clearinghouse.library.models import Document
-from crawler import schedules
 from crawler.findings.diagnosis import diagnose_due
+from crawler.launching import schedules
 from crawler.models import Diagnosis, ErrorGroup, ErrorMark, ExcludeHit, Excursion, Finding, LedgerEntry, Run, Schedule
-from crawler.screens.reports.frame import Bar, Chart
+from crawler.reports.report_base import Bar, Chart
 from crawlpoints import services
 from tests.crawler.screens.rows import make_run
 

@@ -11,7 +11,7 @@ from django.test import Client
 from django.utils import timezone
 
 from clearinghouse.search.models import SearchUse
-from clearinghouse.search.use import services, spool
+from clearinghouse.search.usage import services, spool
 
 pytestmark = pytest.mark.django_db(databases=["default", "webcrawl", "primary", "backup"])
 SignedIn = Callable[[Any], Client]
@@ -95,7 +95,7 @@ def test_the_queries_stay_the_same_for_more_rows(
 
 
 def test_the_tick_empties_what_the_searches_noted(db: Any) -> None:
-    from crawler import tick
+    from crawler.upkeep import tick
 
     spool.add({"day": "2026-11-12", "q": "asthma", "n": 1})
     tick.Tick().round()

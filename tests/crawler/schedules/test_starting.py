@@ -8,10 +8,12 @@ import pytest
 from django.utils import timezone
 
 from clearinghouse.library.models import Document, Sheet
-from crawler import control, jobs, notices, quiet, schedules
-from crawler.initializer import initialize
+from crawler import jobs
+from crawler.engine.initializer import initialize
+from crawler.inbox import notices
+from crawler.launching import control, quiet_hours, schedules
+from crawler.launching.planned_pages import doc_ids_among, documents_with_points
 from crawler.models import Delivery, Event, Excursion, Hold, Mark, Notice, Run, Schedule, State
-from crawler.queries.plans import doc_ids_among, documents_with_points
 from crawlpoints import saved_views, services
 from crawlpoints.models import CrawlPoint
 
@@ -94,7 +96,7 @@ def test_planned_starts_of_a_month_are_listed_in_order(point: CrawlPoint) -> Non
 
 
 def quiet_now() -> None:
-    quiet.set_hours("1" * 168, "administrator")
+    quiet_hours.set_hours("1" * 168, "administrator")
 
 
 def launched(document: Document) -> Run:
@@ -104,15 +106,15 @@ def launched(document: Document) -> Run:
 def test_quiet_hours_hold_a_run_and_let_it_go(document: Document, point: CrawlPoint) -> None:
     run = launched(document)
     quiet_now()
-    quiet.enforce(NOW)
-    quiet.enforce(NOW)
+    quiet_hours.enforce(NOW)
+    quiet_hours.enforce(NOW)
     run.refresh_from_db()
     assert (run.state, run.control, run.hold.reason) == (State.WAITING, "pause", "quiet"), "it has not begun: it waits"
     assert Event.objects.filter(run=run, kind="pause").count() == 1
     jobs.initialize(run.pk)
     assert not Excursion.objects.filter(run=run, found__gt=0).exists(), "a ring from before opens nothing"
-    quiet.set_hours("0" * 168, "administrator")
-    quiet.enforce(NOW)
+    quiet_hours.set_hours("0" * 168, "administrator")
+    quiet_hours.enforce(NOW)
     run.refresh_from_db()
     assert (run.state, run.control) == (State.WAITING, "") and not Hold.objects.exists()
 
@@ -121,7 +123,7 @@ def test_a_run_that_has_begun_is_paused_in_quiet_hours(document: Document, point
     run = launched(document)
     initialize(run)
     quiet_now()
-    quiet.enforce(NOW)
+    quiet_hours.enforce(NOW)
     run.refresh_from_db()
     assert (run.state, run.control) == (State.PAUSED, "pause")
 
@@ -129,9 +131,9 @@ def test_a_run_that_has_begun_is_paused_in_quiet_hours(document: Document, point
 def test_who_resumes_a_held_run_by_hand_has_the_last_word(document: Document, point: CrawlPoint) -> None:
     run = launched(document)
     quiet_now()
-    quiet.enforce(NOW)
+    quiet_hours.enforce(NOW)
     control.resume(run, "administrator")
-    quiet.enforce(NOW)
+    quiet_hours.enforce(NOW)
     run.refresh_from_db()
     assert run.control == ""
 
@@ -140,33 +142,33 @@ def test_a_run_that_a_person_paused_stays_paused_when_the_hours_end(document: Do
     run = launched(document)
     control.pause(run, "administrator")
     quiet_now()
-    quiet.enforce(NOW)
-    quiet.set_hours("0" * 168, "administrator")
-    quiet.enforce(NOW)
+    quiet_hours.enforce(NOW)
+    quiet_hours.set_hours("0" * 168, "administrator")
+    quiet_hours.enforce(NOW)
     run.refresh_from_db()
     assert run.control == "pause"
 
 
 def test_the_pause_of_all_crawls_holds_also_what_starts_later(document: Document, point: CrawlPoint) -> None:
-    quiet.pause_all("administrator", "Maintenance")
+    quiet_hours.pause_all("administrator", "Maintenance")
     weekly()
     (run,) = schedules.start_due(NOW + timedelta(days=9))
     assert run.control == "pause" and run.hold.reason == "pause"
-    assert quiet.silence(NOW) == quiet.Silence("pause", by="administrator")
-    quiet.resume_all("administrator")
-    quiet.enforce(NOW)
+    assert quiet_hours.silence(NOW) == quiet_hours.Silence("pause", by="administrator")
+    quiet_hours.resume_all("administrator")
+    quiet_hours.enforce(NOW)
     run.refresh_from_db()
     assert run.control == ""
 
 
 def test_the_command_crawl_and_previews_are_not_held(document: Document, point: CrawlPoint) -> None:
-    from crawler.instances import register
+    from crawler.liveness.instances import register
 
     driver = register(None)
     run = schedules.launch([document.pk], by="administrator", driver=driver)
     Run.objects.create(origin="preview", requested_by="editor", created_at=timezone.now())
     quiet_now()
-    quiet.enforce(NOW)
+    quiet_hours.enforce(NOW)
     run.refresh_from_db()
     assert run.control == "" and not Hold.objects.exists()
 
@@ -174,7 +176,7 @@ def test_the_command_crawl_and_previews_are_not_held(document: Document, point: 
 @pytest.mark.parametrize("hours", ["", "1" * 167, "x" * 168])
 def test_hours_that_are_not_a_week_are_refused(hours: str) -> None:
     with pytest.raises(ValueError, match="168"):
-        quiet.set_hours(hours, "administrator")
+        quiet_hours.set_hours(hours, "administrator")
 
 
 def test_a_plan_over_a_saved_view_crawls_what_the_navigator_shows(

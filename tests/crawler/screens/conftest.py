@@ -9,7 +9,7 @@ from django.core.cache import cache
 from clearinghouse.library import services
 from clearinghouse.library.models import Document, Project
 from crawler.models import Run
-from crawler.screens import live
+from crawler.runs.views import live_numbers
 
 from .rows import make_run
 
@@ -17,7 +17,7 @@ from .rows import make_run
 @pytest.fixture(autouse=True)
 def at_once(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Viewers share the numbers of a run for two seconds; these tests do not wait for them to pass."""
-    monkeypatch.setattr(live, "SHARED_SECONDS", 0)
+    monkeypatch.setattr(live_numbers, "SHARED_SECONDS", 0)
     yield
     cache.clear()  # the run of the next test may have the same key, and the same second
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from django.utils import timezone
 
-from clearinghouse.digests import digest_of
+from clearinghouse.database.digests import digest_of
 from clearinghouse.library.models import Document
 from crawler.extract import pack_links
 from crawler.findings.diagnosis import diagnose_due

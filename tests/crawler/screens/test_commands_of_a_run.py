@@ -9,7 +9,7 @@ from lxml import html
 
 from clearinghouse.library.models import Document
 from crawler.models import Excursion, Run, State
-from crawler.screens.possible import controls_of
+from crawler.runs.run_actions import controls_of
 from crawlpoints.models import CrawlPoint, CrawlPointLink
 
 from .rows import make_run

@@ -12,8 +12,8 @@ from django.test.utils import CaptureQueriesContext
 
 from clearinghouse.library import services
 from clearinghouse.library.models import Document
+from crawler.ledger import error_groups
 from crawler.models import LedgerEntry, Run
-from crawler.queries import failures
 
 from .rows import make_run
 
@@ -25,7 +25,7 @@ TABS = ["", "pages/", "urls/", "urls/?reason=outside_root&why={why}", "errors/",
 
 def queries(browser: Client, path: str) -> int:
     cache.clear()  # the counts of the navigation are kept for a while; each page is asked without them
-    failures._ENDED.drop(lambda key: True)
+    error_groups._ENDED.drop(lambda key: True)
     with CaptureQueriesContext(connections["webcrawl"]) as crawl, CaptureQueriesContext(connections["default"]) as ours:
         assert browser.get(path).status_code == 200
     return len(crawl) + len(ours)

@@ -14,7 +14,7 @@ from django.db.models.base import ModelState
 from django.test import Client
 from lxml import html
 
-from clearinghouse.digests import digest_of
+from clearinghouse.database.digests import digest_of
 from clearinghouse.library.models import Document
 from crawler.models import LedgerEntry, Run
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from clearinghouse.access import options
+from clearinghouse.accounts import options
 from clearinghouse.library.models import Document
 from crawler.models import Excursion, Run
 from crawlpoints import services

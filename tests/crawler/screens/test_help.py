@@ -7,11 +7,11 @@ import pytest
 from django.test import Client
 from django.urls import get_resolver
 
-from clearinghouse.access.help_topics import PARTS, REPORTS, TABS, TOPICS
 from clearinghouse.library.models import Document
-from crawler.screens.help import TOPICS as PAGES
-from crawler.screens.reports.views import REPORTS as ALL_REPORTS
-from crawler.screens.tabs import _TABS as ALL_TABS
+from clearinghouse.web.help_topics import PARTS, REPORTS, TABS, TOPICS
+from crawler.help_views import TOPICS as PAGES
+from crawler.reports.views import REPORTS as ALL_REPORTS
+from crawler.runs.tabs.tab_frame import _TABS as ALL_TABS
 from tests.access.matrix import NO, ROWS, SHUT
 from tests.access.routes import routes
 
@@ -63,7 +63,7 @@ def test_each_tab_of_a_run_and_each_report_has_a_short_page_of_its_own(client: C
 
 
 def test_every_page_people_look_at_has_a_help_page_of_its_own() -> None:
-    """A new screen needs a line in clearinghouse/access/help_topics.py, or here, if it is no page with a head."""
+    """A new screen needs a line in clearinghouse/web/help_topics.py, or here, if it is no page with a head."""
     no_page = (
         "-export",
         "-live",

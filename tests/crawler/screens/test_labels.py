@@ -12,7 +12,7 @@ from lxml import html
 
 from clearinghouse.audit.models import Entry
 from clearinghouse.library.models import Document
-from crawler import control, schedules
+from crawler.launching import control, schedules
 from crawler.models import Event, Run, Schedule
 from crawlpoints.models import CrawlPoint, CrawlPointLink
 

@@ -11,13 +11,14 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from lxml import html
 
-from clearinghouse.digests import digest_of
-from crawler import control, instances
-from crawler.instances import register
+from clearinghouse.database.digests import digest_of
+from crawler.launching import control
+from crawler.liveness import instances
+from crawler.liveness.instances import register
 from crawler.models import Event, Excursion, Host, HostService, Instance, Run, State
-from crawler.queries.counts import scope_key, totals, totals_by_state
-from crawler.screens import live
-from crawler.screens.live import Mark, milestone
+from crawler.runs.run_counts import scope_key, totals, totals_by_state
+from crawler.runs.views import live_numbers
+from crawler.runs.views.live_numbers import Mark, milestone
 
 from .rows import SITE, make_run
 
@@ -65,7 +66,7 @@ def test_viewers_share_the_numbers_but_not_the_commands(
     first, second, narrower = signed_in(administrator), signed_in(administrator), signed_in(manager)
     rows = ",".join(str(one.pk) for one in run.excursions.all())
     address = f"/crawls/{run.pk}/live?since=waiting.0.0.abc.def&rows={rows}"
-    monkeypatch.setattr(live, "SHARED_SECONDS", 60)
+    monkeypatch.setattr(live_numbers, "SHARED_SECONDS", 60)
     parts = fragments(first.get(address).content)
     Excursion.objects.filter(run=run).update(crawled=100)
     with CaptureQueriesContext(connections["webcrawl"]) as asked:

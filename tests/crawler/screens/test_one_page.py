@@ -7,10 +7,10 @@ import pytest
 from django.test import Client
 from lxml import html
 
-from clearinghouse.digests import digest_of
+from clearinghouse.database.digests import digest_of
+from crawler.ledger.views.checks_in_words import compare
+from crawler.ledger.views.word_diff import difference
 from crawler.models import LedgerEntry, PageBody, PageVersion, Run
-from crawler.screens.trace import compare
-from crawler.screens.word_diff import difference
 
 pytestmark = pytest.mark.django_db(databases=["default", "webcrawl", "primary", "backup"])
 SignedIn = Callable[[Any], Client]

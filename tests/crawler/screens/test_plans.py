@@ -12,7 +12,7 @@ from lxml import html
 
 from clearinghouse.audit.models import Entry
 from clearinghouse.library.models import Document
-from crawler import quiet, schedules
+from crawler.launching import quiet_hours, schedules
 from crawler.models import QuietWeek, Run, Schedule
 from crawlpoints import queries, saved_views, services
 
@@ -270,4 +270,6 @@ def test_only_administrators_change_plans(
         assert client.get(path)["Location"].startswith("/sign-in/")
         for person in (editor, reader, manager, administrator):
             assert signed_in(person).get(path).status_code == 200
-    assert Schedule.objects.count() == 1 and not QuietWeek.objects.exists() and quiet.silence(timezone.now()) is None
+    assert (
+        Schedule.objects.count() == 1 and not QuietWeek.objects.exists() and quiet_hours.silence(timezone.now()) is None
+    )

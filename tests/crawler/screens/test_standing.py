@@ -8,14 +8,14 @@ from django.test import Client
 from django.utils import timezone
 from lxml import html
 
-from clearinghouse.digests import digest_of
+from clearinghouse.database.digests import digest_of
 from clearinghouse.library.models import Document
 from clearinghouse.library.services import add_document
-from crawler import control, quiet
-from crawler.instances import bury, register
-from crawler.message_queue import claim
+from crawler.engine.message_queue import claim
+from crawler.launching import control, quiet_hours
+from crawler.liveness.instances import bury, register
 from crawler.models import Event, Excursion, Hold, Host, HostService, Instance, Run
-from crawler.queries.runs import excursions_of_document, latest_crawls
+from crawler.runs.queries import excursions_of_document, latest_crawls
 from tests.crawler.screens.rows import Maker, fill, make_run
 
 from .test_live import fragments, poll_address
@@ -208,12 +208,12 @@ def test_a_run_launched_in_quiet_hours_waits_and_says_until_when(browser: Client
     run = Run.objects.create(state="waiting", requested_by="administrator", created_at=now)
     Excursion.objects.create(run=run, doc_id=document.pk, title=document.title)
     coming = timezone.localtime(now).weekday() * 24 + timezone.localtime(now).hour
-    quiet.set_hours("".join("1" if hour == coming else "0" for hour in range(quiet.HOURS)), "administrator")
-    quiet.enforce(now)
+    quiet_hours.set_hours("".join("1" if hour == coming else "0" for hour in range(quiet_hours.HOURS)), "administrator")
+    quiet_hours.enforce(now)
     assert Hold.objects.filter(run=run).exists()
     assert str(run.pk) not in html.fromstring(browser.get("/crawls/").content).xpath("string(//table)")
     page = " ".join(html.fromstring(browser.get("/crawls/?tab=waiting").content).text_content().split())
-    until = quiet.silence(now)
+    until = quiet_hours.silence(now)
     assert until and until.until and f"quiet hours until {timezone.localtime(until.until):%H:%M}" in page
     own = browser.get(f"/crawls/{run.pk}/").content
     assert b"held by quiet hours until" in own and b"Waiting until crawls may run again: 1 document" in own

@@ -13,7 +13,7 @@ from clearinghouse.library.models import Document
 from clearinghouse.published.types import PDF
 from crawler.findings.diagnosis import diagnose_due
 from crawler.models import Event, Excursion, Finding, LedgerEntry, PageVersion, Run
-from crawler.preview import rows
+from crawler.preview import preview_rows
 from crawler.values import Snapshot
 from crawlpoints.models import ExcludeUrl
 
@@ -232,7 +232,7 @@ def test_new_rows_of_the_log_are_announced_and_wait(
 
 
 def test_a_preview_has_a_place_where_trouble_is_said(signed_in: SignedIn, editor: Any, document: Document) -> None:
-    row = rows.ask(Snapshot(document.pk, ()), "editor", {})
+    row = preview_rows.ask(Snapshot(document.pk, ()), "editor", {})
     page = html.fromstring(signed_in(editor).get(f"/documents/{document.pk}/previews/{row.pk}/").content)
     (place,) = page.xpath("//*[@id='live-say'][@role='status']")
     assert not place.xpath("ancestor::*[@id='preview']"), "what is swapped does not take it away"

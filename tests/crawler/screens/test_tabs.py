@@ -10,17 +10,17 @@ from lxml import html
 
 from clearinghouse import __version__
 from clearinghouse.library.models import Document
-from crawler import control, schedules
 from crawler.findings.diagnosis import diagnose_due
+from crawler.launching import control, schedules
+from crawler.launching.launch_subset import Choice, addresses_again
+from crawler.ledger.error_groups import pattern_of
+from crawler.ledger.page_tree import Node, first_links
+from crawler.ledger.site_folders import by_folder, by_site, median_of
 from crawler.models import ErrorGroup, Excursion, LedgerEntry, PageVersion, Run
-from crawler.narrowing import Choice, addresses_again
-from crawler.pruning import erase
-from crawler.queries.failures import pattern_of
-from crawler.queries.sites import by_folder, by_site, median_of
-from crawler.queries.tree import Node, first_links
-from crawler.screens import lists
-from crawler.screens.tab_settings import differing
-from crawler.screens.tree_picture import picture_of
+from crawler.runs.tabs import address_lists
+from crawler.runs.tabs.tab_settings import differing
+from crawler.runs.tabs.tree_picture import picture_of
+from crawler.upkeep.pruning import erase
 from crawlpoints import services
 
 from .rows import SITE, make_run
@@ -197,7 +197,7 @@ def test_lists_of_several_documents_name_the_document_of_each_row(
     assert choices == ["All 2 documents", *sorted(names)]
     second = finished_run.excursions.get(title="Patient safety indicators")
     assert any(f"doc={second.doc_id}" in link for link in links)
-    monkeypatch.setattr(lists, "COUNTED_DOCUMENTS", 1)
+    monkeypatch.setattr(address_lists, "COUNTED_DOCUMENTS", 1)
     assert documents("")[2] == [], "very many are not listed"
     assert documents(f"&doc={second.doc_id}")[::2] == ({second.title}, ["All 2 documents", second.title])
     Excursion.objects.exclude(pk=second.pk).delete()

@@ -16,10 +16,10 @@ from django.utils import timezone
 from redis import Redis
 from rq import Queue, Worker
 
-from clearinghouse import queues
 from clearinghouse.local import ports, redis_server
+from clearinghouse.operations import queues
 from crawler.models import Mark
-from crawler.queries import machines
+from crawler.upkeep import machines
 
 pytestmark = pytest.mark.django_db(databases="__all__")
 REDIS_GONE = "Redis does not answer. Crawls will wait."

@@ -10,19 +10,19 @@ from typing import Any
 import pytest
 from django.utils.html import strip_tags
 
-from crawler import intake
-from crawler.control import CANCEL, PAUSE, STOP
+from crawler.launching import launch
+from crawler.launching.control import CANCEL, PAUSE, STOP
 from crawler.models import LedgerEntry, Run
-from crawler.queries.aftermath import Aftermath
-from crawler.queries.counts import Tallies, Totals
-from crawler.queries.hosts import Awaited
-from crawler.queries.pace import MINUTES, Pace, Seen, _pace, pace_of
-from crawler.queries.results import run_result
-from crawler.queries.runs import ASKED
-from crawler.queries.standing import Standing, limits_in, slow_word, slow_words
-from crawler.screens import charts
-from crawler.screens.tab_log import WORDS
-from crawler.screens.verdict import state_code, state_word, verdict
+from crawler.runs.crawl_pace import MINUTES, Pace, Seen, _pace, pace_of
+from crawler.runs.queries import ASKED
+from crawler.runs.run_counts import Tallies, Totals
+from crawler.runs.run_json import run_result
+from crawler.runs.run_recap import Aftermath
+from crawler.runs.run_status import Standing, limits_in, slow_word, slow_words
+from crawler.runs.tabs.tab_log import WORDS
+from crawler.runs.views import run_charts
+from crawler.runs.views.run_sentence import state_code, state_word, verdict
+from crawler.sites.queries import Awaited
 
 NOW = datetime(2026, 11, 18, 14, 3, 22, tzinfo=UTC)
 
@@ -143,33 +143,33 @@ def test_a_slow_run_says_what_holds_it_up() -> None:
 
 def test_every_kind_of_event_has_words() -> None:
     written = re.compile(r"""note\([^,()]+(?:\.[a-z_]+)*, "([a-z_]+)\"""")
-    sources = [path.read_text() for path in Path(intake.__file__).parent.rglob("*.py")]
+    sources = [path.read_text() for path in Path(launch.__file__).parent.rglob("*.py")]
     kinds = {kind for source in sources for kind in written.findall(source)}
     kinds |= {ASKED, PAUSE, STOP, CANCEL, "interrupted"}
     assert kinds >= {"launch", "excursion", "speed"} and kinds - WORDS.keys() == set()
 
 
 def test_parts_of_a_bar_fill_it_and_none_vanishes() -> None:
-    parts = charts.stack([("k-done", 10_000), ("k-off", 0), ("k-err", 1)])
+    parts = run_charts.stack([("k-done", 10_000), ("k-off", 0), ("k-err", 1)])
     assert [part.css for part in parts] == ["k-done", "k-err"]
     widths = [float(part.width.rstrip("%")) for part in parts]
     assert sum(widths) == pytest.approx(99.7, abs=0.1) and min(widths) > 0.4
-    assert charts.stack([]) == []
+    assert run_charts.stack([]) == []
 
 
 def test_depth_bars_are_drawn_to_one_scale() -> None:
-    bars = charts.depth_bars(Tallies(depths={1: (207, 103), 0: (18, 100), 2: (0, 0)}))
+    bars = run_charts.depth_bars(Tallies(depths={1: (207, 103), 0: (18, 100), 2: (0, 0)}))
     assert [(bar.depth, bar.done, bar.wanted) for bar in bars] == [(0, 18, 118), (1, 207, 310)]
 
 
 def test_what_a_stopped_run_left_is_a_part_of_its_own() -> None:
-    (bar,) = charts.depth_bars(Tallies(depths={1: (60, 0)}, left=Counter({1: 40})))
+    (bar,) = run_charts.depth_bars(Tallies(depths={1: (60, 0)}, left=Counter({1: 40})))
     assert (bar.done, bar.left, bar.wanted) == (60, 40, 100)
     assert [(part.css, part.x, part.width) for part in bar.parts] == [
         ("k-done", "0", "60.0%"),
         ("k-off", "60.8%", "39.2%"),
     ]
-    (only,) = charts.depth_bars(Tallies(depths={0: (0, 0)}, left=Counter({0: 3})))
+    (only,) = run_charts.depth_bars(Tallies(depths={0: (0, 0)}, left=Counter({0: 3})))
     assert [(part.css, part.x, part.width) for part in only.parts] == [("k-off", "0", "100.0%")]
 
 

@@ -8,7 +8,7 @@ from django.core.cache import cache
 from django.test import Client
 
 from clearinghouse.library.models import Document
-from crawler import asking
+from crawler.launching import crawl_requests
 from crawlpoints import services
 
 from .test_tray import limited_run
@@ -39,7 +39,7 @@ def test_every_page_says_how_many_tasks_wait_for_this_person(
     signed_in: SignedIn, editor: Any, reader: Any, administrator: Any, document: Document
 ) -> None:
     limited_run(document)
-    asking.ask(document, "editor", "please")
+    crawl_requests.ask(document, "editor", "please")
     for person, path in ((administrator, "/crawls/"), (editor, "/me/"), (reader, "/documents/")):
         browser = signed_in(person)
         before = number(browser, path)
@@ -52,6 +52,6 @@ def test_every_page_says_how_many_tasks_wait_for_this_person(
 def test_the_in_tray_itself_is_never_behind(signed_in: SignedIn, administrator: Any, document: Document) -> None:
     browser = signed_in(administrator)
     assert number(browser, "/crawls/") == ""
-    asking.ask(document, "editor", "please")
+    crawl_requests.ask(document, "editor", "please")
     assert number(browser, "/") == "1"
     assert number(browser, "/crawls/") == "1"

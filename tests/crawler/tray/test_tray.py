@@ -11,10 +11,11 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from clearinghouse.access import options
+from clearinghouse.accounts import options
 from clearinghouse.library import services as library
 from clearinghouse.library.models import Document
-from crawler import asking, notices
+from crawler.inbox import notices
+from crawler.launching import crawl_requests
 from crawler.models import CrawlRequest, Delivery, Finding, Mark, Notice, Run, TaskClaim, Webhook, Wish
 from crawlpoints import services
 from tests.crawler.screens.rows import limited_run, make_run
@@ -114,14 +115,14 @@ def test_a_request_is_answered_by_a_plan_and_by_a_launch_of_the_whole_document(
 ) -> None:
     browser = signed_in(administrator)
     form = {"what": "chosen", "doc": document.pk, "speed": "polite"}
-    asking.ask(document, "editor")
+    crawl_requests.ask(document, "editor")
     browser.post("/crawls/launch/", form | {"when": "week", "weekday": "6", "at": "02:00", "only": "new"})
-    assert asking.waiting_for(document.pk), "a crawl of something else is no answer"
+    assert crawl_requests.waiting_for(document.pk), "a crawl of something else is no answer"
     browser.post("/crawls/launch/", form | {"when": "week", "weekday": "6", "at": "02:00"})
-    assert asking.waiting_for(document.pk) is None and "Crawl requested by" not in page(browser)
+    assert crawl_requests.waiting_for(document.pk) is None and "Crawl requested by" not in page(browser)
     tell()
     assert "was planned by administrator: Every Sunday at 02:00" in page(signed_in(editor))
-    again = asking.ask(document, "editor")
+    again = crawl_requests.ask(document, "editor")
     browser.post("/crawls/launch/", form | {"when": "now"})
     again.refresh_from_db()
     assert (again.state, again.run_id) == ("launched", Run.objects.get().pk)
@@ -131,19 +132,19 @@ def test_a_request_is_answered_by_a_plan_and_by_a_launch_of_the_whole_document(
 def test_a_request_is_declined_with_a_reason_and_may_be_made_again(
     signed_in: SignedIn, editor: Any, administrator: Any, document: Document
 ) -> None:
-    request = asking.ask(document, "editor")
+    request = crawl_requests.ask(document, "editor")
     signed_in(administrator).post(f"/requests/{request.pk}/answer/", {"do": "decline", "answer": "next week"})
     request.refresh_from_db()
     assert (request.state, request.answer, request.answered_by) == ("declined", "next week", "administrator")
     tell()
     assert "was declined by administrator: next week" in page(signed_in(editor))
-    assert asking.ask(document, "editor").pk != request.pk
+    assert crawl_requests.ask(document, "editor").pk != request.pk
 
 
 def test_a_request_that_cannot_be_launched_stays(
     signed_in: SignedIn, administrator: Any, document: Document, point: Any
 ) -> None:
-    request = asking.ask(document, "editor")
+    request = crawl_requests.ask(document, "editor")
     services.set_active([point], False)
     answer = signed_in(administrator).post(f"/requests/{request.pk}/answer/", {"do": "launch"}, follow=True)
     assert "The request is as it was" in answer.content.decode()
@@ -163,7 +164,7 @@ def test_who_may_request_and_who_may_answer(
         assert signed_in(person).post(path).status_code == code, person
     signed_in(editor).get(path)
     assert not CrawlRequest.objects.exists()
-    request = asking.ask(document, "editor")
+    request = crawl_requests.ask(document, "editor")
     for person, code in {editor: 403, reader: 403, stranger: 404}.items():
         answer = signed_in(person).post(f"/requests/{request.pk}/answer/", {"do": "launch"})
         assert answer.status_code == code, person
@@ -241,7 +242,7 @@ def test_more_tasks_ask_no_more_queries(
         return len(crawl) + len(own)
 
     limited_run(document)
-    asking.ask(document, "editor")
+    crawl_requests.ask(document, "editor")
     tell()
     queries()
     before = queries()
@@ -250,7 +251,7 @@ def test_more_tasks_ask_no_more_queries(
         limited_run(other)
         url = f"https://ex.gov/{number}/"
         services.add_crawl_point(other, {"url": url, "root": url})
-        asking.ask(other, "editor")
+        crawl_requests.ask(other, "editor")
     tell()
     assert queries() == before <= 30
 

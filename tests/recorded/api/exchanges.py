@@ -84,7 +84,7 @@ def _filled(value: Any, given: dict[str, Any]) -> Any:
 @contextmanager
 def no_limit_of_requests(most: int = 10**9) -> Iterator[None]:
     """The record asks more in a minute than a person may."""
-    from crawler.screens.api import door
+    from crawler.api import door
 
     usual, door._RATE = door._RATE, door.Rate(most)
     try:

@@ -19,9 +19,9 @@ class Programs:
     """One program for each person, with a key of theirs; `visitor` has none, `wrong key` one that nobody has."""
 
     def __init__(self, people: dict[str, Any], site: str) -> None:
-        from clearinghouse.access import keys
+        from clearinghouse.accounts.keys import api_keys
 
-        self._headers = {name: f"Bearer {keys.create(user, 'recorded')[1]}" for name, user in people.items()}
+        self._headers = {name: f"Bearer {api_keys.create(user, 'recorded')[1]}" for name, user in people.items()}
         self._headers["wrong key"] = "Bearer nobody-has-this-key"
         self._site = site
 

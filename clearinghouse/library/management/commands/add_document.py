@@ -4,12 +4,12 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from clearinghouse import commands
 from clearinghouse.library import services
-from clearinghouse.library.csv_lines import web_address_problem
+from clearinghouse.library.document_csv import web_address_problem
+from clearinghouse.operations import command_base
 
 
-class Command(commands.Command):
+class Command(command_base.Command):
     help = "Adds a document to the library; the project is made when it is new."
 
     def options(self, parser: CommandParser) -> None:
@@ -23,11 +23,11 @@ class Command(commands.Command):
         title = options["title"].strip()
         for name, limit in (("title", 255), ("project", 100), ("status", 50)):
             if len(options[name]) > limit:
-                raise commands.Stop(f"The {name} must be {limit} characters or fewer.", commands.WRONG_USE)
+                raise command_base.Stop(f"The {name} must be {limit} characters or fewer.", command_base.WRONG_USE)
         if not title:
-            raise commands.Stop("Enter the title.", commands.WRONG_USE)
+            raise command_base.Stop("Enter the title.", command_base.WRONG_USE)
         if problem := web_address_problem(options["web_address"]):
-            raise commands.Stop(f"{problem}.", commands.WRONG_USE)
+            raise command_base.Stop(f"{problem}.", command_base.WRONG_USE)
         document = services.add_document(
             title,
             project=options["project"],

@@ -1,8 +1,8 @@
 from typing import Any
 
-from clearinghouse.commands import Command as Base
-from clearinghouse.commands import Stop
 from clearinghouse.local import redis_server
+from clearinghouse.operations.command_base import Command as Base
+from clearinghouse.operations.command_base import Stop
 
 
 class Command(Base):

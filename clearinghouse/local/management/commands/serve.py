@@ -4,9 +4,9 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from clearinghouse import env
-from clearinghouse.commands import FAILED, OK, Stop
-from clearinghouse.commands import Command as Base
 from clearinghouse.local import ports, serve
+from clearinghouse.operations.command_base import FAILED, OK, Stop
+from clearinghouse.operations.command_base import Command as Base
 
 
 class Command(Base):

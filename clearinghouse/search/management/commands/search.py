@@ -3,12 +3,12 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from clearinghouse.access.templatetags.pieces import plural
-from clearinghouse.commands import Command as Base
-from clearinghouse.commands import whole
-from clearinghouse.databases import TARGETS
-from clearinghouse.search import public, serving
+from clearinghouse.database.aliases import TARGETS
+from clearinghouse.operations.command_base import Command as Base
+from clearinghouse.operations.command_base import whole
+from clearinghouse.search import public_search, public_target
 from clearinghouse.search.engine import Narrow
+from clearinghouse.web.templatetags.formats import plural
 
 
 class Command(Base):
@@ -20,8 +20,8 @@ class Command(Base):
         parser.add_argument("--limit", type=whole(), default=10, help="how many results (at most 100)")
 
     def work(self, **options: Any) -> dict[str, Any]:
-        target = options["target"] or serving.public_target()
-        found = public.answer(options["query"], Narrow(), limit=options["limit"], alias=TARGETS[target])
+        target = options["target"] or public_target.public_target()
+        found = public_search.answer(options["query"], Narrow(), limit=options["limit"], alias=TARGETS[target])
         results = found.results
         for note in results.query.notes:
             self.say(note)

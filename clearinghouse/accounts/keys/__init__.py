@@ -1,0 +1,1 @@
+"""Owns: personal API keys: made, recognized, ended, and the pages that show them. Never shows a key twice."""

@@ -1,0 +1,53 @@
+"""Owns: the rules as the public search reads them: kept for a few seconds, bounded, never in the way of a search.
+
+While WebCrawl does not answer, the rules known last go on counting; without any the search works as it is.
+Does not: write rules. Called by: the public search; services after a change.
+"""
+
+import time
+from collections.abc import Iterable
+
+from django.db import DatabaseError
+
+from clearinghouse.database.aliases import WEBCRAWL
+from clearinghouse.search.models import SearchRule
+from clearinghouse.search.words import words_of
+
+from ..models.rules import Kind
+from .search_rules import BestBet, Rules, synonyms_of
+
+SECONDS = 5.0
+MOST_RULES = 2000  # of the oldest; more would be a lexicon, not a few helps
+
+_known: list[tuple[float, Rules]] = []  # at most one: when it was read, and what
+
+
+def current() -> Rules:
+    """What counts now, at most a few seconds old."""
+    now = time.monotonic()
+    if _known and now - _known[0][0] < SECONDS:
+        return _known[0][1]
+    try:
+        rules = of_rows(SearchRule.objects.using(WEBCRAWL).filter(deleted=False).order_by("id")[:MOST_RULES])
+    except DatabaseError:
+        rules = _known[0][1] if _known else Rules()
+    _known[:] = [(now, rules)]
+    return rules
+
+
+def forget() -> None:
+    """The next search of this process reads the rules again; others follow within seconds."""
+    _known.clear()
+
+
+def of_rows(rows: Iterable[SearchRule]) -> Rules:
+    synonyms, stopwords, bets = [], [], []
+    for row in rows:
+        words = tuple(words_of(row.words))
+        if row.kind == Kind.SYNONYM:
+            synonyms += synonyms_of(row.words, row.lines, both_ways=row.both_ways, project=row.project)
+        elif row.kind == Kind.STOPWORD:
+            stopwords += [(word, row.project) for word in words]
+        elif words:
+            bets.append(BestBet(words, tuple(row.lines), row.project))
+    return Rules(tuple(synonyms), tuple(stopwords), tuple(bets))

@@ -1,0 +1,351 @@
+"""Owns: requests out and answers in, for the queues an instance serves: permission, pace, robots.txt, passwords,
+fetching, parsing. Does not: claim, commit, or decide about links. Called by: the instance, once a round.
+"""
+
+import heapq
+import logging
+import time
+from collections.abc import Callable
+from typing import Any
+
+from django.db import DatabaseError
+
+from clearinghouse.addresses import Refusal
+from clearinghouse.addresses.parsing import parse, resolve
+
+from ..errors import Fenced
+from ..extract.parser_messages import Parsed
+from ..extract.plain_text import storable
+from ..fetch.transports import Fetcher
+from ..liveness import crash_marks, instances
+from ..liveness.fault_counts import trace_of
+from ..models import Excursion, Instance, Run
+from ..policy.frontier import HOLD, NO
+from ..policy.identity import wire_url
+from ..sites.credentials import Keys
+from ..sites.site_state import ASKING, ROBOTS_HOPS, UNREADABLE, Desk, Hosts
+from ..values import FAILED, REASONS, SKIPPED, Fetched, PointSettings, Request
+from . import storage
+from .child_processes import Died, Parsers
+from .local_queue import Item, ServedQueue
+from .page_outcome import Reader, expand_again
+from .ready_queues import Attention
+from .response_kind import PAGE, REDIRECTS, RETRY, SLOW_DOWN, heard, hopeless, retry_after, silent
+
+CONNECTIONS = 512
+RESERVE = 64
+STARTING_SECONDS = 0.1  # for the queues of one round; then it is looked whether anything may start still
+TELL_SECONDS = 0.5  # between two writes of what is under way
+SHOWN, SHOWN_LENGTH = 8, 500  # requests that screens name, and characters of their addresses
+QUARANTINE = 3  # deaths of processes, by one page
+
+log = logging.getLogger(__name__)
+
+
+class Robot:
+    """The mark of a request for robots.txt, and of the site it went to, which a redirect may have named."""
+
+    def __init__(self, desk: Desk, at: Desk) -> None:
+        self.desk = desk
+        self.at = at
+
+
+class Traffic:
+    """What one instance has under way. `queues` is the instance's own dictionary, `commit` its way to write."""
+
+    def __init__(
+        self, run: Run, row: Instance, queues: dict[int, ServedQueue], reader: Reader, commit: Callable[[], None]
+    ) -> None:
+        self.run = run
+        self.row = row
+        self.queues = queues
+        self.attention = Attention(queues)
+        self.commit = commit
+        self.unwritten = 0  # verdicts since the last commit
+        self.hosts = Hosts(run.speed, row)
+        self.fetcher = Fetcher(CONNECTIONS, self.hosts)
+        self.parsers = Parsers()
+        self.reader = reader
+        self.keys = Keys(run.pk)
+        self._told = float("-inf")
+
+    @property
+    def under_way(self) -> int:
+        return self.fetcher.active() + self.parsers.active()
+
+    def tell(self) -> None:
+        """What is under way, for screens; now and then."""
+        now = time.monotonic()
+        if now - self._told >= TELL_SECONDS:
+            self._told = now
+            instances.tell(self.row, self.fetching())
+
+    def fetching(self) -> dict[str, Any]:
+        """How many pages are under way, how many of them have come and are being read, and the oldest: document,
+        address, since when."""
+        flying = [(item.begun, queue, item.url) for queue in self.queues.values() for item in queue.flying.values()]
+        oldest = heapq.nsmallest(SHOWN, flying, key=lambda flight: flight[0])
+        rows = [[queue.excursion.doc_id, url[:SHOWN_LENGTH], round(begun, 1)] for begun, queue, url in oldest]
+        reading = min(self.parsers.active(), len(flying))  # pages of queues that were handed over are read to their end
+        return {"requests": len(flying), "reading": reading, "oldest": rows} if rows else {}
+
+    @property
+    def idle(self) -> bool:
+        """Whether more could be under way."""
+        return self.fetcher.active() < CONNECTIONS and not self.parsers.crowded
+
+    def close(self) -> None:
+        self.fetcher.close()
+        self.parsers.close()
+
+    # -- requests -----------------------------------------------------------------------------------------------
+
+    def start_requests(self, now: float) -> None:
+        until, late = time.monotonic() + STARTING_SECONDS, False
+        for queue in self.attention.pick(now):
+            if late or not self.idle:
+                self.attention.call(queue.excursion.pk)
+                continue
+            queue.wake(now)
+            if queue.spent:
+                continue  # what waits is judged where queues end
+            if queue.low:
+                self.commit()
+                queue.refill()
+            if queue.reserve(RESERVE):
+                self.commit()
+            for origin in queue.origins():
+                desk = self.hosts.desk(origin)
+                self._start_from(queue, origin, desk, now)
+                if self.fetcher.active() >= CONNECTIONS:
+                    self.attention.call(queue.excursion.pk)
+                elif queue.has(origin):
+                    self.attention.turn_away(queue.excursion.pk, desk)
+            late = time.monotonic() > until
+        self.hosts.ask(now)
+
+    def give_back(self) -> None:
+        """What was started and has not gone out, because it waits for a sign-in: its message waits again."""
+        for request in self.fetcher.take_back():
+            queue, item, desk = request.token
+            self.hosts.landed(desk)
+            if self._serves(queue):
+                queue.put_back(item)
+
+    def _start_from(self, queue: ServedQueue, origin: str, desk: Desk, now: float) -> None:
+        given_up = self.hosts.given_up(desk) and not desk.flying
+        while (given_up or self.hosts.ready(desk, now)) and queue.has(origin) and self.fetcher.active() < CONNECTIONS:
+            permission, item = queue.next_item(origin)
+            if permission == HOLD:
+                return
+            if permission == NO:
+                self._conclude(queue, queue.take(item), SKIPPED, "page_limit", "")
+                continue
+            refusal = queue.refusal(item) if queue.off or queue.excluding else None
+            if refusal:
+                self._conclude(queue, queue.take(item), SKIPPED, refusal.reason, refusal.detail)
+                continue
+            if not given_up and self._robots_block(queue.owner(item), desk):
+                return
+            queue.take(item)
+            self._guarded(queue, item, lambda i=item: self._start(queue, i, desk))
+
+    def _ignores_robots(self, owner: PointSettings) -> bool:
+        return owner.ignore_robots or self.run.ignore_robots
+
+    def _robots_block(self, owner: PointSettings, desk: Desk) -> bool:
+        """Whether the site must answer for its robots.txt first."""
+        if self._ignores_robots(owner) or desk.robots is not None:
+            return False
+        unchecked = owner.accept_bad_certificate
+        untried = unchecked and desk.trouble == "tls_failed" and not desk.unchecked  # asked for others only
+        if desk.robots_state == UNREADABLE and not untried:
+            return False
+        if desk.robots_state != ASKING:
+            desk.robots_state, desk.robots_hops, desk.unchecked = ASKING, 0, unchecked
+            self._ask_for_robots(desk)
+        return True
+
+    def _ask_for_robots(self, desk: Desk) -> None:
+        address = parse(desk.origin + "/robots.txt")
+        if isinstance(address, Refusal):
+            self.hosts.robots_answered(desk, 404, b"")
+            return
+        self.hosts.departed(desk)
+        token = Robot(desk, desk)
+        self.fetcher.start(
+            Request(address.href, address, accept_bad_certificate=desk.unchecked, is_robots=True, token=token)
+        )
+
+    def _follow_to_robots(self, desk: Desk, url: str) -> None:
+        """A further request, in the turn of the site it goes to."""
+        address = parse(url)
+        if isinstance(address, Refusal):
+            self.hosts.robots_answered(desk, 404, b"")
+            return
+        token = Robot(desk, self.hosts.desk(address.origin))
+        request = Request(address.href, address, accept_bad_certificate=desk.unchecked, is_robots=True, token=token)
+        self.hosts.take(address.origin, lambda: self.fetcher.start(request))
+
+    def _start(self, queue: ServedQueue, item: Item, desk: Desk) -> None:
+        owner = queue.owner(item)
+        ignored = self._ignores_robots(owner)
+        if item.deaths >= QUARANTINE:
+            self._conclude(queue, item, FAILED, "quarantined", "")
+            return
+        if (desk.robots_state == UNREADABLE and not ignored) or self.hosts.given_up(desk):
+            self._conclude(queue, item, REASONS[desk.trouble].outcome, desk.trouble, "the site did not answer")
+            return
+        if not ignored:
+            allowed, rule = desk.robots.allowed(item.url) if desk.robots else (True, "")
+            if not allowed:
+                self._conclude(queue, item, SKIPPED, "robots_disallowed", rule)
+                return
+        credentials = self.keys.for_request(owner, item.url)
+        if isinstance(credentials, Refusal):
+            self._conclude(queue, item, FAILED, credentials.reason, credentials.detail)
+            return
+        previous = queue.look_up_previous(item)
+        assert item.address is not None
+        url = wire_url(item.form or item.address, owner.append)
+        if isinstance(url, Refusal):
+            self._conclude(queue, item, SKIPPED, url.reason, url.detail)
+            return
+        request = Request(
+            url, item.address,
+            etag=previous.etag if previous else "", last_modified=previous.last_modified if previous else "",
+            credentials=credentials, accept_bad_certificate=owner.accept_bad_certificate,
+            identity_encoding=item.identity, cookies=queue.cookies(item), token=(queue, item, desk),
+            mark=crash_marks.mark(queue.excursion.pk, item.key),
+        )  # fmt: skip
+        queue.fly(item)
+        self.attention.started(queue)
+        self.hosts.departed(desk)
+        try:
+            self.fetcher.start(request)
+        except Exception:
+            self.hosts.landed(desk)  # or the site would have one connection less for good
+            raise
+
+    def _conclude(self, queue: ServedQueue, item: Item, outcome: str, reason: str, detail: str) -> None:
+        self.reader.conclude(queue, item, storage.Verdict(item.key, item.url, outcome, reason, detail))
+        self._done(queue)
+
+    # -- answers ------------------------------------------------------------------------------------------------
+
+    def read_answers(self, wait: float | None = None) -> None:
+        self.hosts.let_on(time.monotonic())
+        for fetched in self.fetcher.wait(self._patience() if wait is None else wait):
+            token = fetched.request.token
+            if isinstance(token, Robot):
+                self._robots_came(token, fetched)
+                continue
+            queue, item, desk = token
+            self.hosts.landed(desk)
+            self.attention.room(desk)
+            self.attention.call(queue.excursion.pk)
+            if self._serves(queue):
+                self._guarded(queue, item, lambda q=queue, i=item, f=fetched, d=desk: self._read(q, i, f, d))
+        for (queue, item, fetched), page in self.parsers.collect():
+            if self._serves(queue):
+                self._guarded(queue, item, lambda q=queue, i=item, f=fetched, p=page: self._store(q, i, f, p))
+
+    def _serves(self, queue: ServedQueue) -> bool:
+        """Not when the queue was handed back meanwhile, also if it is served again: its messages were read anew."""
+        return self.queues.get(queue.excursion.pk) is queue
+
+    def _patience(self) -> float:
+        """How long to wait for an answer: not at all when nothing is under way, shortly while pages are read."""
+        if self.fetcher.active():
+            return 0.002 if self.parsers.active() else 0.05
+        if self.parsers.active():
+            self.parsers.wait(0.05)
+        else:
+            time.sleep(0.01 if self.queues else 0.0)
+        return 0.0
+
+    def _guarded(self, queue: ServedQueue, item: Item, step: Callable[[], None]) -> None:
+        try:
+            step()
+        except (Fenced, DatabaseError):
+            raise
+        except Exception as error:  # a fault of ours must not end the run: it is stored and the page named
+            log.exception("Reading %r failed", item.url)
+            self._fault(queue, item, error)
+
+    def _read(self, queue: ServedQueue, item: Item, fetched: Fetched, desk: Desk) -> None:
+        if silent(fetched):
+            self.hosts.silent(desk, fetched.reason)
+            if desk.down_since:  # the site is silent, not the page: this try does not count
+                queue.put_back(item)
+                return
+        elif heard(fetched):
+            self.hosts.answered(desk)
+        if fetched.request.credentials is not None:
+            self._judge_key(queue.owner(item), fetched)
+        queue.take_cookies(item, fetched.headers)
+        queue.tally.slow_down += fetched.status in SLOW_DOWN
+        answer = self.reader.read(queue, item, fetched)
+        if answer.kind == PAGE:
+            self._parse(queue, item, fetched)
+            return
+        queue.landed(item)
+        if answer.kind == RETRY:
+            queue.put_back(item)
+            if answer.wait:
+                self.hosts.leave_alone(desk, answer.wait)
+        else:
+            self._done(queue)
+
+    def _judge_key(self, owner: PointSettings, fetched: Fetched) -> None:
+        """A refusal counts when it was an answer of the site, not of a door that is closed already."""
+        if fetched.status == 401 or (fetched.reason == "auth_failed" and fetched.status):
+            self.keys.refused(owner)
+        elif not fetched.reason and fetched.status < 400:
+            self.keys.opened(owner)
+
+    def _parse(self, queue: ServedQueue, item: Item, fetched: Fetched) -> None:
+        self.parsers.submit((queue, item, fetched), fetched, item.url, alone=item.deaths > 0)
+
+    def _store(self, queue: ServedQueue, item: Item, fetched: Fetched, page: Parsed | Died) -> None:
+        if isinstance(page, Died):
+            item.deaths += 1
+            if not page.slow and item.deaths < QUARANTINE:
+                self._parse(queue, item, fetched)
+                return
+            reason = "parse_timeout" if page.slow else "quarantined"
+            self.reader.conclude(queue, item, storage.Verdict(item.key, item.url, FAILED, reason), fetched)
+        else:
+            self.reader.store(queue, item, fetched, page)
+        queue.landed(item)
+        self._done(queue)
+
+    def _done(self, queue: ServedQueue) -> None:
+        """A message has its verdict: look at what it led to."""
+        self.unwritten += 1
+        self.attention.call(queue.excursion.pk)
+        expand_again(queue, self.row)
+        queue.absorb()
+
+    def _fault(self, queue: ServedQueue, item: Item, error: Exception) -> None:
+        queue.landed(item)
+        Excursion.objects.filter(pk=queue.excursion.pk).update(error=trace_of(error))
+        told = storable(f"{type(error).__name__}: {error}")[:300]
+        self.reader.give_up(queue, item, storage.Verdict(item.key, item.url, FAILED, "error", told))
+        self._done(queue)
+
+    def _robots_came(self, robot: Robot, fetched: Fetched) -> None:
+        desk = robot.desk
+        self.hosts.landed(robot.at)
+        location = fetched.header("location") if fetched.status in REDIRECTS else ""
+        if fetched.reason:
+            self.hosts.robots_failed(desk, fetched.reason, hopeless(fetched))
+        elif location and desk.robots_hops < ROBOTS_HOPS:
+            desk.robots_hops += 1
+            self._follow_to_robots(desk, resolve(fetched.request.address.href, location))
+        else:
+            self.hosts.robots_answered(desk, fetched.status, fetched.body)
+            wait = retry_after(fetched.header("retry-after"), time.time()) if fetched.status in SLOW_DOWN else 0.0
+            if wait:
+                self.hosts.leave_alone(desk, wait)
+        self.attention.room(desk)

@@ -1,0 +1,1 @@
+"""Owns: in which charset a page is written: declared, marked or guessed. Pure."""

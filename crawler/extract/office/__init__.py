@@ -1,0 +1,1 @@
+"""Owns: PDF, Office documents and RTF, read in a child process with bounded memory and time."""

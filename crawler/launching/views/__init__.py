@@ -1,0 +1,1 @@
+"""Owns: the launch form, planned crawls and their calendar, quiet hours, crawl requests."""

@@ -1,0 +1,1 @@
+"""Owns: the screens of propagation: targets, preview, step board, roll back."""

@@ -1,0 +1,1 @@
+"""Owns: the reports, one module each. Called by: reports/views."""

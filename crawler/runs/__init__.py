@@ -1,0 +1,1 @@
+"""Owns: runs as people see them: lists, counts, state in words, advice, comparison. Changes nothing."""

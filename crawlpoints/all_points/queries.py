@@ -1,0 +1,102 @@
+"""Owns: the crawl points of many documents as one list: what a filter leaves of them, in which order.
+
+Does not: decide which documents a person may see (policies), know runs. Called by: the screen All crawl points.
+"""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import Case, F, IntegerField, Q, QuerySet, Value, When
+
+from clearinghouse.library.models import Document
+
+from ..models import AuthType, CrawlPointLink
+from ..point_checks import MAX_PAGES
+
+ACTIVE, INACTIVE, FAILING = "active", "inactive", "failing"
+STATES = {ACTIVE: "Active", INACTIVE: "Inactive", FAILING: "Failing"}
+_COLUMNS = {
+    "url": "crawl_point__url", "document": "document__sheet__title", "root": "crawl_point__root",
+    "depth": "crawl_point__depth", "max_pages": "most", "auth_type": "crawl_point__auth_type",
+    "state": "crawl_point__active",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The filter as it stands in the address; empty means everything."""
+
+    text: str = ""
+    project: str = ""
+    who: str = ""
+    state: str = ""
+    auth: str = ""
+    sort: str = "url"
+
+    @property
+    def filtered(self) -> bool:
+        return any((self.text, self.project, self.who, self.state, self.auth))
+
+    @classmethod
+    def read(cls, query: Any) -> "Asked":
+        """Nonsense is ignored."""
+        sort, auth = query.get("sort", ""), query.get("auth", "")
+        return cls(
+            text=query.get("q", "").replace("\x00", "").strip()[:200],
+            project=query.get("project", "").replace("\x00", "")[:100],
+            who=query.get("who", "") if query.get("who") in ("me", "nobody") else "",
+            state=query.get("state", "") if query.get("state") in STATES else "",
+            auth=auth if auth in {str(value) for value in AuthType.values} else "",
+            sort=sort if sort.removeprefix("-") in _COLUMNS else "url",
+        )
+
+
+def links_of(
+    documents: QuerySet[Document], asked: Asked, person: Any, failing: Collection[int]
+) -> QuerySet[CrawlPointLink]:
+    """Live crawl points, each with its document; `failing` are the crawl points the last crawls call so."""
+    links = CrawlPointLink.objects.filter(document__in=documents.order_by().values("pk"), crawl_point__isnull=False)
+    links = links.exclude(crawl_point__deleted=1).filter(_matching(asked, person, failing))
+    links = links.select_related("crawl_point", "document__sheet__project")
+    return links.annotate(most=_most()).order_by(*_order(asked.sort))
+
+
+def _matching(asked: Asked, person: Any, failing: Collection[int]) -> Q:
+    found = Q()
+    if asked.text:
+        found &= (
+            Q(crawl_point__url__icontains=asked.text)
+            | Q(crawl_point__root__icontains=asked.text)
+            | Q(document__sheet__title__icontains=asked.text)
+        )
+    if asked.project:
+        found &= Q(document__sheet__project__name=asked.project)
+    if asked.who:
+        mine = Q(document__in=Document.everything.filter(assignments__person=person.pk).values("pk"))
+        found &= mine if asked.who == "me" else Q(document__assignments__isnull=True)
+    if asked.auth:
+        kind = Q(crawl_point__auth_type=int(asked.auth))
+        found &= kind if asked.auth != "0" else kind | Q(crawl_point__auth_type=None)
+    return found & _in_state(asked.state, failing)
+
+
+def _in_state(state: str, failing: Collection[int]) -> Q:
+    """The state words of the list: a failing crawl point is an active one whose last crawl brought errors only."""
+    working = Q(crawl_point__active=1)
+    if state == INACTIVE:
+        return ~working
+    if state == FAILING:
+        return working & Q(crawl_point__in=list(failing))
+    return working if state == ACTIVE else Q()
+
+
+def _most() -> Case:
+    """No limit comes after every number."""
+    limited = When(crawl_point__max_pages__gt=0, then=F("crawl_point__max_pages"))
+    return Case(limited, default=Value(MAX_PAGES), output_field=IntegerField())
+
+
+def _order(sort: str) -> tuple[str, ...]:
+    minus = "-" if sort.startswith("-") else ""
+    return f"{minus}{_COLUMNS[sort.removeprefix('-')]}", "crawl_point__url", "pk"
