@@ -158,7 +158,7 @@ RQ_QUEUES = {
     for name in ("control", "crawl", "propagate", "preview")
 }
 RQ = {
-    "JOB_CLASS": "clearinghouse.operations.queues.TrustedJob",
+    "JOB_CLASS": "clearinghouse.operations.work_queues.TrustedJob",
     "WORKER_CLASS": "clearinghouse.operations.workers.OurWorker",
     "COMMIT_MODE": "auto",
 }

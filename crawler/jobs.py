@@ -10,12 +10,12 @@ from django.utils import timezone
 
 from clearinghouse.database.aliases import TARGETS
 from clearinghouse.database.records import acting_as
-from clearinghouse.operations import queues
+from clearinghouse.operations import work_queues
 from clearinghouse.operations.logs import about
 
 from .engine import process_limits
 from .engine.initializer import initialize as open_queues
-from .engine.loop import Crawl
+from .engine.loop import InstanceLoop
 from .errors import CrawlerError
 from .findings.queries import undiagnosed
 from .launching.control import PAUSE
@@ -29,7 +29,7 @@ def initialize(run_id: int) -> None:
     if run:
         with about(run=run_id):
             open_queues(run)
-        queues.ring(queues.CRAWL, "crawler.jobs.serve", run_id)
+        work_queues.ring(work_queues.CRAWL, "crawler.jobs.serve", run_id)
 
 
 def serve(run_id: int) -> None:
@@ -41,7 +41,7 @@ def serve(run_id: int) -> None:
     process_limits.step_back()
     process_limits.collect_seldom()
     with acting_as("crawler"), about(run=run_id):
-        crawl = Crawl(run)
+        crawl = InstanceLoop(run)
         # RQ's own handler of SIGALRM raises wherever the process happens to be, also in the middle of a page.
         obeyed = {signal.SIGTERM: crawl.ask_to_stop, signal.SIGALRM: crawl.end_slice}
         before = {number: signal.signal(number, handler) for number, handler in obeyed.items()}
@@ -52,7 +52,7 @@ def serve(run_id: int) -> None:
                 signal.signal(number, handler)
     run.refresh_from_db()
     if run.state in OPEN_STATES and not run.control and not crawl.stopping and crawl.slice_is_over:
-        queues.ring(queues.CRAWL, "crawler.jobs.serve", run_id)
+        work_queues.ring(work_queues.CRAWL, "crawler.jobs.serve", run_id)
 
 
 def propagate(propagation_id: int) -> None:
@@ -78,7 +78,7 @@ def diagnose() -> None:
     with acting_as("crawler"):
         diagnose_due()
     if not undiagnosed(1):
-        queues.ring(queues.PROPAGATE, "crawler.jobs.forecast")
+        work_queues.ring(work_queues.PROPAGATE, "crawler.jobs.forecast")
 
 
 def forecast() -> None:
@@ -88,7 +88,7 @@ def forecast() -> None:
     process_limits.step_back()
     with acting_as("propagation"):
         if not work_out(FORECAST_SECONDS):
-            queues.ring(queues.PROPAGATE, "crawler.jobs.forecast")
+            work_queues.ring(work_queues.PROPAGATE, "crawler.jobs.forecast")
 
 
 def tell() -> None:

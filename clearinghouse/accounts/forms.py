@@ -14,7 +14,7 @@ from clearinghouse.library.models import Project
 from .keys import api_keys as keys
 from .models import Role
 from .sign_in import own_password
-from .sign_in.password_hashing import TooBusy
+from .sign_in.password_hashing import TooManySignIns
 from .sign_in.sign_in_limits import TooManyTries
 
 _PLAIN = {"autocapitalize": "none", "spellcheck": "false"}
@@ -80,7 +80,7 @@ def _check_own_password(request: HttpRequest, typed: str) -> None:
     """Raises ValidationError with a sentence: wrong, tried too often, or too many people at this moment."""
     try:
         right = own_password.is_typed(request, typed)
-    except (TooManyTries, TooBusy) as refusal:
+    except (TooManyTries, TooManySignIns) as refusal:
         raise forms.ValidationError(str(refusal)) from refusal
     if not right:
         raise forms.ValidationError("This is not your password")

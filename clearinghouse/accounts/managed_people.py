@@ -14,7 +14,7 @@ from django.http import Http404
 from clearinghouse.library.models import Assignment, Project
 
 from .models import Role
-from .policies import Action, Refused, Scope, require, scope_of
+from .policies import Action, NotAllowed, RoleScope, require, scope_of
 
 GIVEN_BY_MANAGERS = (Role.DEVELOPER, Role.INDEXER)
 
@@ -22,13 +22,13 @@ GIVEN_BY_MANAGERS = (Role.DEVELOPER, Role.INDEXER)
 def projects_of(manager: Any) -> QuerySet[Project]:
     """The projects whose members this person manages."""
     scope = scope_of(manager, Action.MANAGE_PEOPLE)
-    if scope is Scope.ALL:
+    if scope is RoleScope.ALL:
         return Project.objects.all()
-    return Project.objects.filter(people=manager.pk) if scope is Scope.PROJECT else Project.objects.none()
+    return Project.objects.filter(people=manager.pk) if scope is RoleScope.PROJECT else Project.objects.none()
 
 
 def manages_all(manager: Any) -> bool:
-    return scope_of(manager, Action.MANAGE_PEOPLE) is Scope.ALL
+    return scope_of(manager, Action.MANAGE_PEOPLE) is RoleScope.ALL
 
 
 def people_of(manager: Any) -> QuerySet[Any]:
@@ -62,7 +62,7 @@ def wholly(manager: Any, person: Any) -> bool:
 def require_wholly(manager: Any, user_id: int) -> Any:
     person = person_or_404(manager, user_id)
     if not wholly(manager, person):
-        raise Refused(Action.ADMINISTER)
+        raise NotAllowed(Action.ADMINISTER)
     return person
 
 

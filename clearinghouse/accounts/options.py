@@ -14,7 +14,7 @@ from .models import Option
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class OptionChoice:
     name: str
     label: str
     default: str
@@ -32,12 +32,14 @@ DIGEST, EACH, TRAY_ONLY = "digest", "each", "tray"
 CHOICES = {
     choice.name: choice
     for choice in (
-        Choice(DEVELOPERS_LAUNCH, "Content developers may launch crawls of their own documents", "no", "launching"),
-        Choice(MANAGERS_LAUNCH, "Project managers may launch crawls of their projects", "no", "launching"),
-        Choice(DEPTH, "Depth limit", "3", "crawl defaults"),
-        Choice(MAX_PAGES, "Maximum pages", "500", "crawl defaults"),
-        Choice(SPEED, "Speed", "", "crawl defaults"),
-        Choice(NOTICES, "Notices by mail", DIGEST, "notices"),
+        OptionChoice(
+            DEVELOPERS_LAUNCH, "Content developers may launch crawls of their own documents", "no", "launching"
+        ),
+        OptionChoice(MANAGERS_LAUNCH, "Project managers may launch crawls of their projects", "no", "launching"),
+        OptionChoice(DEPTH, "Depth limit", "3", "crawl defaults"),
+        OptionChoice(MAX_PAGES, "Maximum pages", "500", "crawl defaults"),
+        OptionChoice(SPEED, "Speed", "", "crawl defaults"),
+        OptionChoice(NOTICES, "Notices by mail", DIGEST, "notices"),
     )
 }
 

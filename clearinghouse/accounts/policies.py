@@ -36,7 +36,7 @@ class Action(StrEnum):
     CURATE = "curate"
 
 
-class Scope(StrEnum):
+class RoleScope(StrEnum):
     NOTHING = "nothing"
     OWN = "own"  # documents assigned to the person
     PROJECT = "project"  # documents of the person's projects
@@ -44,11 +44,17 @@ class Scope(StrEnum):
     ALL = "all"
 
 
-_NONE, _OWN, _PROJECT, _BOTH, _ALL = Scope.NOTHING, Scope.OWN, Scope.PROJECT, Scope.OWN_AND_PROJECT, Scope.ALL
+_NONE, _OWN, _PROJECT, _BOTH, _ALL = (
+    RoleScope.NOTHING,
+    RoleScope.OWN,
+    RoleScope.PROJECT,
+    RoleScope.OWN_AND_PROJECT,
+    RoleScope.ALL,
+)
 _ROLES = (Role.DEVELOPER, Role.INDEXER, Role.MANAGER, Role.ADMINISTRATOR)
 
 # The columns are the four roles above, in that order.
-MATRIX: dict[Action, tuple[Scope, Scope, Scope, Scope]] = {
+MATRIX: dict[Action, tuple[RoleScope, RoleScope, RoleScope, RoleScope]] = {
     # action                  developer indexer   manager   administrator
     Action.VIEW:             (_BOTH,    _PROJECT, _PROJECT, _ALL),
     Action.EDIT:             (_OWN,     _NONE,    _PROJECT, _ALL),
@@ -66,7 +72,7 @@ MATRIX: dict[Action, tuple[Scope, Scope, Scope, Scope]] = {
 }  # fmt: skip
 
 # What the administrators may grant by a setting: role, the setting, the scope it gives.
-GRANTS: dict[Role, tuple[str, Scope]] = {
+GRANTS: dict[Role, tuple[str, RoleScope]] = {
     Role.DEVELOPER: (options.DEVELOPERS_LAUNCH, _OWN),
     Role.MANAGER: (options.MANAGERS_LAUNCH, _PROJECT),
 }
@@ -74,7 +80,7 @@ _ANYBODY = -19_700_101  # nobody's key: its place in a statement
 GRANTABLE = (Action.LAUNCH, Action.CONTROL)
 
 
-class Refused(PermissionDenied):
+class NotAllowed(PermissionDenied):
     """A person who may see the thing may not do this to it; its text, shown on the page, says who can grant it."""
 
     def __init__(self, action: Action, document: Document | None = None) -> None:
@@ -93,29 +99,29 @@ def role_of(user: Any) -> Role | None:
     return Role(person.role) if person and person.role else None
 
 
-def scope_of(user: Any, action: Action) -> Scope:
+def scope_of(user: Any, action: Action) -> RoleScope:
     role = role_of(user)
     if role is None:
-        return Scope.NOTHING
+        return RoleScope.NOTHING
     scope = MATRIX[action][_ROLES.index(role)]
-    return _granted(user, role) if scope is Scope.NOTHING and action in GRANTABLE else scope
+    return _granted(user, role) if scope is RoleScope.NOTHING and action in GRANTABLE else scope
 
 
-def _granted(user: Any, role: Role) -> Scope:
+def _granted(user: Any, role: Role) -> RoleScope:
     """Asked once in a request: the answer is kept on its user."""
     if role not in GRANTS:
-        return Scope.NOTHING
+        return RoleScope.NOTHING
     option, scope = GRANTS[role]
     if not hasattr(user, "launch_granted"):
         user.launch_granted = options.text(option) == "yes"
-    return scope if user.launch_granted else Scope.NOTHING
+    return scope if user.launch_granted else RoleScope.NOTHING
 
 
 def may(user: Any, action: Action, document: Document | None = None) -> bool:
     """Without a document: whether there can be any document (or thing) this person may do this to."""
     scope = scope_of(user, action)
-    if document is None or scope in (Scope.NOTHING, Scope.ALL):
-        return scope is not Scope.NOTHING
+    if document is None or scope in (RoleScope.NOTHING, RoleScope.ALL):
+        return scope is not RoleScope.NOTHING
     return Document.everything.filter(_within(user.pk, scope), pk=document.pk).exists()
 
 
@@ -130,7 +136,7 @@ def document_or_404(user: Any, doc_id: int, action: Action = Action.VIEW) -> Doc
     if document is None:
         raise Http404("No such document")
     if action is not Action.VIEW and not may(user, action, document):
-        raise Refused(action, document)
+        raise NotAllowed(action, document)
     return document
 
 
@@ -144,15 +150,15 @@ def require(user: Any, action: Action) -> None:
     if role_of(user) is None:
         raise Http404("No such page")
     if not may(user, action):
-        raise Refused(action)
+        raise NotAllowed(action)
 
 
 def doc_ids_for(user: Any, action: Action = Action.VIEW) -> set[int] | None:
     """Keys for filtering another database; None means every document, deleted ones too."""
     scope = scope_of(user, action)
-    if scope is Scope.ALL:
+    if scope is RoleScope.ALL:
         return None
-    if scope is Scope.NOTHING:
+    if scope is RoleScope.NOTHING:
         return set()
     statement, parameters = _keys_within(scope)
     with connections[DEFAULT].cursor() as cursor:
@@ -161,7 +167,7 @@ def doc_ids_for(user: Any, action: Action = Action.VIEW) -> set[int] | None:
 
 
 @lru_cache
-def _keys_within(scope: Scope) -> tuple[str, tuple[Any, ...]]:
+def _keys_within(scope: RoleScope) -> tuple[str, tuple[Any, ...]]:
     """The question, put together once in a process: that takes ten times as long as answering it, and polls ask it."""
     return Document.objects.filter(_within(_ANYBODY, scope)).values_list("pk").query.sql_with_params()
 
@@ -170,7 +176,7 @@ def who_can_grant(action: Action, document: Document | None = None) -> str:
     """Whom to ask, by name: managers of the document's project where they may do it, else administrators."""
     people = get_user_model().objects.filter(is_active=True)
     sheet = getattr(document, "sheet", None)
-    if sheet and sheet.project_id and MATRIX[action][_ROLES.index(Role.MANAGER)] is not Scope.NOTHING:
+    if sheet and sheet.project_id and MATRIX[action][_ROLES.index(Role.MANAGER)] is not RoleScope.NOTHING:
         managers = people.filter(person__role=Role.MANAGER, person__projects=sheet.project_id)
         if names := _names(managers):
             return f"the project manager, {names}"
@@ -183,14 +189,14 @@ def _names(people: Any) -> str:
     return " or ".join(user.get_full_name() or user.get_username() for user in people.order_by("pk")[:3])
 
 
-def _within(user_id: Any, scope: Scope) -> Q:
+def _within(user_id: Any, scope: RoleScope) -> Q:
     own = Q(pk__in=Document.everything.filter(assignments__person=user_id).values("pk"))
     projects = Project.objects.filter(people=user_id).values("pk")
     in_project = Q(pk__in=Document.everything.filter(sheet__project__in=projects).values("pk"))
     return {
-        Scope.NOTHING: Q(pk__in=[]),
-        Scope.OWN: own,
-        Scope.PROJECT: in_project,
-        Scope.OWN_AND_PROJECT: own | in_project,
-        Scope.ALL: Q(),
+        RoleScope.NOTHING: Q(pk__in=[]),
+        RoleScope.OWN: own,
+        RoleScope.PROJECT: in_project,
+        RoleScope.OWN_AND_PROJECT: own | in_project,
+        RoleScope.ALL: Q(),
     }[scope]

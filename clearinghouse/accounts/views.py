@@ -26,7 +26,7 @@ from . import services
 from .forms import OwnPasswordForm, PreferencesForm, SignInForm, problems_of
 from .keys import api_keys
 from .sign_in import sign_in_limits, signing_in
-from .sign_in.password_hashing import TooBusy
+from .sign_in.password_hashing import TooManySignIns
 from .sign_in.visitor_address import safe_next
 
 THEME_COOKIE = "theme"
@@ -55,7 +55,7 @@ def sign_in(request: HttpRequest) -> HttpResponse:
             if browser := _sign_in_with(request, form.cleaned_data):
                 return _known_by(browser, HttpResponseRedirect(target or "/"))
             form.add_error(None, _REFUSED_SIGN_IN)
-        except (sign_in_limits.TooManyTries, TooBusy) as refusal:
+        except (sign_in_limits.TooManyTries, TooManySignIns) as refusal:
             form.add_error(None, str(refusal))
             wait = refusal.seconds
     context = {"form": form, "problems": problems_of(form) if form.is_bound else [], "next": target}

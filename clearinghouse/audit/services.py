@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from clearinghouse.database import bulk_insert
 
-from ..database.bulk_insert import Rows
+from ..database.bulk_insert import RowsToInsert
 from ..database.records import actor
 from .models import Entry
 
@@ -29,14 +29,14 @@ def record(
     after: Mapping[str, Any] | None = None,
 ) -> Entry:
     """Signed with whoever is acting. Values of keys that name a password are masked, whatever they hold."""
-    told = Told(action, thing, sentence, document_id, before or {}, after or {})
+    told = AuditLine(action, thing, sentence, document_id, before or {}, after or {})
     entry = _entry(actor(), told)
     entry.save(force_insert=True)
     return entry
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class AuditLine:
     """One of many entries that are written together."""
 
     action: str
@@ -47,17 +47,17 @@ class Told:
     after: Mapping[str, Any] = field(default_factory=dict)
 
 
-def ready(entries: Iterable[Told]) -> Rows:
+def ready(entries: Iterable[AuditLine]) -> RowsToInsert:
     """The same for many things, to be written in the transaction of what they tell."""
     by = actor()
     return bulk_insert.ready(Entry, [_entry(by, one) for one in entries])
 
 
-def record_many(entries: Iterable[Told]) -> None:
+def record_many(entries: Iterable[AuditLine]) -> None:
     ready(entries).write()
 
 
-def _entry(by: str, told: Told) -> Entry:
+def _entry(by: str, told: AuditLine) -> Entry:
     thing = told.thing
     return Entry(
         at=timezone.now(),

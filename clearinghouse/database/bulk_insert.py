@@ -13,7 +13,7 @@ from django.db.models import Model
 
 
 @dataclass(slots=True)
-class Rows:
+class RowsToInsert:
     """Rows of one table as its database wants them; it numbers them itself."""
 
     alias: str
@@ -32,7 +32,7 @@ class Rows:
                 cursor.executemany(self.statement, self.values)
 
 
-def ready(model: type[Model], objects: Sequence[Model]) -> Rows:
+def ready(model: type[Model], objects: Sequence[Model]) -> RowsToInsert:
     """Of objects of this model that are not stored yet; moments that Django would enter must be given."""
     alias = router.db_for_write(model)
     connection = connections[alias]
@@ -41,4 +41,4 @@ def ready(model: type[Model], objects: Sequence[Model]) -> Rows:
     columns, marks = ", ".join(quote(one.column) for one in fields), ", ".join(["%s"] * len(fields))
     statement = f"INSERT INTO {quote(model._meta.db_table)} ({columns}) VALUES ({marks})"  # noqa: S608
     values = [[one.get_db_prep_save(one.value_from_object(row), connection) for one in fields] for row in objects]
-    return Rows(alias, statement, [one.attname for one in fields], values)
+    return RowsToInsert(alias, statement, [one.attname for one in fields], values)

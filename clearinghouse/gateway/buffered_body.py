@@ -8,7 +8,7 @@ IN_MEMORY = 512 * 1024
 PIECE = 64 * 1024
 
 
-class Body:
+class BufferedBody:
     """Written once, then read once."""
 
     def __init__(self) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import h11
 
-from .buffered_body import PIECE, Ahead, Body
+from .buffered_body import PIECE, Ahead, BufferedBody
 
 ANSWER_SECONDS = 120.0  # until a process begins to answer, or goes on
 MOST_AHEAD = 64_000_000  # bytes of an answer that wait for a slow reader; its process waits beyond that
@@ -29,7 +29,7 @@ class NoAnswer(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Visitor:
+class VisitorAddress:
     address: str
     port: int
 
@@ -50,7 +50,7 @@ def passed_on(headers: Headers) -> Headers:
 class Exchange:
     """begin() gives the head of the answer, pieces() its body; close() it in any case."""
 
-    def __init__(self, visitor: Visitor, request: h11.Request, body: Body) -> None:
+    def __init__(self, visitor: VisitorAddress, request: h11.Request, body: BufferedBody) -> None:
         self._visitor, self._request, self._body = visitor, request, body
         self._talk = h11.Connection(h11.CLIENT)
         self._reader: asyncio.StreamReader

@@ -14,7 +14,7 @@ LEAST = 0.01  # seconds counted for any request: bringing it and its answer cost
 REMEMBERED = 10_000  # of those who had some
 
 
-class Turns:
+class RequestTurns:
     """So many requests at once altogether, so many of each; those who wait go round by address, then by session."""
 
     def __init__(self, most: int, each: int) -> None:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from clearinghouse import env
 
 
-class Group(NamedTuple):
+class RouteGroup(NamedTuple):
     """Addresses that have threads of their own."""
 
     process: str  # as the Procfile calls it
@@ -17,14 +17,14 @@ class Group(NamedTuple):
     each: int  # of these, for one visitor or session
 
 
-STAFF = Group("web", 8, 2)
-PUBLIC = Group("public", 4, 2)
-STATIC = Group("public", 2, 1)  # so that nobody waits for a search behind the pictures of a page
+STAFF = RouteGroup("web", 8, 2)
+PUBLIC = RouteGroup("public", 4, 2)
+STATIC = RouteGroup("public", 2, 1)  # so that nobody waits for a search behind the pictures of a page
 GROUPS = (STAFF, PUBLIC, STATIC)
 _PUBLIC = (b"/search/", b"/help/", b"/opensearch.xml", b"/healthz", b"/readyz")
 
 
-def group_of(target: bytes) -> Group:
+def group_of(target: bytes) -> RouteGroup:
     """The public's pages, and whether we are well, are answered by a process that staff cannot keep busy."""
     if target.startswith(b"/static/"):
         return STATIC

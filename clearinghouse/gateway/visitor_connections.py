@@ -15,9 +15,9 @@ import h11
 
 from .. import env
 from ..web import body_limits
-from .buffered_body import PIECE, Body
-from .relay import Exchange, Headers, NoAnswer, Visitor, passed_on
-from .request_turns import Key, Turns
+from .buffered_body import PIECE, BufferedBody
+from .relay import Exchange, Headers, NoAnswer, VisitorAddress, passed_on
+from .request_turns import Key, RequestTurns
 from .routes import GROUPS, group_of
 
 MOST_CONNECTIONS = 1_000  # beyond: who has kept us waiting for the longest goes
@@ -36,7 +36,7 @@ _SENTENCES = {
 }
 
 
-class Refused(Exception):
+class RequestRefused(Exception):
     """A request that is not passed on."""
 
     def __init__(self, status: int, sentence: str = "") -> None:
@@ -45,7 +45,7 @@ class Refused(Exception):
 
 
 @dataclass(eq=False)
-class Visit:
+class VisitorConnection:
     """One connection."""
 
     reader: asyncio.StreamReader
@@ -54,9 +54,13 @@ class Visit:
     since: float = field(default_factory=time.monotonic)  # when it began to keep us waiting; 0: we are at work for it
 
     @property
-    def visitor(self) -> Visitor:
+    def visitor(self) -> VisitorAddress:
         peer = self.writer.get_extra_info("peername")
-        return Visitor(str(peer[0]).partition("%")[0], int(peer[1])) if isinstance(peer, tuple) else Visitor("", 0)
+        return (
+            VisitorAddress(str(peer[0]).partition("%")[0], int(peer[1]))
+            if isinstance(peer, tuple)
+            else VisitorAddress("", 0)
+        )
 
     def unread(self) -> int:
         """Bytes of answers that have not come to the visitor's machine; 0 where the kernel does not say."""
@@ -79,13 +83,13 @@ class Visit:
 
 class Front:
     def __init__(self) -> None:
-        self._turns = {group: Turns(group.at_once, group.each) for group in GROUPS}
+        self._turns = {group: RequestTurns(group.at_once, group.each) for group in GROUPS}
         self._places = {group: env.socket_file(group.process) for group in GROUPS}
-        self._visits: set[Visit] = set()
+        self._visits: set[VisitorConnection] = set()
         self._bytes = 0
 
     async def welcome(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        visit = Visit(reader, writer)
+        visit = VisitorConnection(reader, writer)
         writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, UNREAD)
         self._make_room()
         self._visits.add(visit)
@@ -115,9 +119,9 @@ class Front:
                 self._visits.discard(oldest)
                 oldest.writer.transport.abort()
 
-    async def _one(self, visit: Visit) -> bool:
+    async def _one(self, visit: VisitorConnection) -> bool:
         """One request and its answer; whether the connection may be used again."""
-        body = Body()
+        body = BufferedBody()
         try:
             request = await self._head(visit)
             if request is None:
@@ -127,8 +131,8 @@ class Front:
             visit.since = 0.0
             await self._answered(visit, request, body)
         except h11.RemoteProtocolError:
-            await self._refuse(visit, Refused(400))
-        except Refused as refusal:
+            await self._refuse(visit, RequestRefused(400))
+        except RequestRefused as refusal:
             await self._refuse(visit, refusal)
         finally:
             body.close()
@@ -136,11 +140,11 @@ class Front:
 
     # -- in -----------------------------------------------------------------------------------------------------
 
-    async def _head(self, visit: Visit) -> h11.Request | None:
+    async def _head(self, visit: VisitorConnection) -> h11.Request | None:
         event = await asyncio.wait_for(self._event(visit), HEAD_SECONDS)
         return event if isinstance(event, h11.Request) else None
 
-    async def _event(self, visit: Visit) -> object:
+    async def _event(self, visit: VisitorConnection) -> object:
         while (event := visit.talk.next_event()) is h11.NEED_DATA:
             if visit.talk.they_are_waiting_for_100_continue:
                 go_on = h11.InformationalResponse(status_code=100, headers=[])
@@ -148,11 +152,11 @@ class Front:
             visit.talk.receive_data(await visit.reader.read(PIECE))
         return event
 
-    async def _read_body(self, visit: Visit, request: h11.Request, body: Body) -> None:
+    async def _read_body(self, visit: VisitorConnection, request: h11.Request, body: BufferedBody) -> None:
         length = dict(request.headers).get(b"content-length", b"0")
         most = body_limits.most_bytes(request.target.partition(b"?")[0].decode("latin-1"))
         if not length.isdigit() or int(length[:18]) > most:
-            raise Refused(413, body_limits.sentence(most))
+            raise RequestRefused(413, body_limits.sentence(most))
         until, counted = time.monotonic() + BODY_SECONDS, 0
         try:
             while True:
@@ -162,14 +166,14 @@ class Front:
                 counted += len(event.data)
                 self._bytes += len(event.data)
                 if counted > most:
-                    raise Refused(413, body_limits.sentence(most))
+                    raise RequestRefused(413, body_limits.sentence(most))
                 if self._bytes > MOST_BYTES_OF_ALL:
-                    raise Refused(503)
+                    raise RequestRefused(503)
                 body.add(event.data)
         finally:
             self._bytes -= counted
 
-    async def _taken(self, visit: Visit) -> None:
+    async def _taken(self, visit: VisitorConnection) -> None:
         """Returns when the answer before this request was read: who asks for twenty and reads none costs one."""
         pause = 0.01
         async with asyncio.timeout(READING_SECONDS):
@@ -181,7 +185,7 @@ class Front:
 
     # -- out ----------------------------------------------------------------------------------------------------
 
-    async def _answered(self, visit: Visit, request: h11.Request, body: Body) -> None:
+    async def _answered(self, visit: VisitorConnection, request: h11.Request, body: BufferedBody) -> None:
         group = group_of(request.target)
         exchange, taken = Exchange(visit.visitor, request, body), None
         try:
@@ -194,11 +198,11 @@ class Front:
                     taken.add_done_callback(lambda _: exchange.leave())
                     await exchange.read_all()
             except TimeoutError:
-                raise Refused(503) from None
+                raise RequestRefused(503) from None
             except NoAnswer:
                 if visit.talk.our_state is not h11.SEND_RESPONSE or visit.reader.at_eof():
                     raise
-                raise Refused(503) from None
+                raise RequestRefused(503) from None
             visit.since = time.monotonic()  # from here on only its reading keeps us waiting
             await taken
         finally:
@@ -206,18 +210,18 @@ class Front:
                 taken.cancel()
             exchange.close()
 
-    async def _hand_on(self, visit: Visit, head: h11.Response, exchange: Exchange) -> None:
+    async def _hand_on(self, visit: VisitorConnection, head: h11.Response, exchange: Exchange) -> None:
         headers = passed_on(list(head.headers))
         await self._write(visit, h11.Response(status_code=head.status_code, reason=head.reason, headers=headers))
         async for piece in exchange.pieces():
             await self._write(visit, h11.Data(data=piece))
         await self._write(visit, h11.EndOfMessage())
 
-    async def _write(self, visit: Visit, event: h11.Event) -> None:
+    async def _write(self, visit: VisitorConnection, event: h11.Event) -> None:
         visit.writer.write(visit.talk.send(event) or b"")
         await asyncio.wait_for(visit.writer.drain(), READING_SECONDS)
 
-    async def _refuse(self, visit: Visit, refusal: Refused) -> None:
+    async def _refuse(self, visit: VisitorConnection, refusal: RequestRefused) -> None:
         if visit.talk.our_state not in (h11.IDLE, h11.SEND_RESPONSE):
             raise NoAnswer
         text = f"{refusal.sentence}\n".encode()
@@ -233,7 +237,7 @@ class Front:
         if refusal.status == 413:
             await self._throw_away(visit)
 
-    async def _throw_away(self, visit: Visit) -> None:
+    async def _throw_away(self, visit: VisitorConnection) -> None:
         """What is still being sent, for a while: who is cut off in the middle of it never sees the sentence."""
         with suppress(TimeoutError, OSError):
             async with asyncio.timeout(THROWN_AWAY_SECONDS):

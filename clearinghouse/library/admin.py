@@ -12,7 +12,7 @@ from .document_csv import web_address_problem
 from .models import Document, DocumentStatus, Field, FieldType, Project
 
 
-class DocumentForm(RecordForm):
+class DocumentAdminForm(RecordForm):
     """The seed's row and its cover sheet as one."""
 
     title = forms.CharField(max_length=255)
@@ -40,7 +40,7 @@ class DocumentForm(RecordForm):
 
 @admin.register(Document)
 class DocumentAdmin(RecordAdmin):
-    form = DocumentForm
+    form = DocumentAdminForm
     fields = ("title", "project", "status", "public", "web_address", SEEN, *METACOLUMNS)
     list_display = ("title", "id", "project", "status", "updated_by", "updated_at")
     list_filter = (*RecordAdmin.list_filter, "status", "sheet__project")

@@ -16,12 +16,12 @@ _YES, _NO = {"", "1", "yes", "true", "y"}, {"0", "no", "false", "n"}
 MAX_LINES = 3_000  # written in one transaction, for which others who write wait: half a second
 
 
-class Unreadable(Exception):
+class UnreadableDocumentCsv(Exception):
     """The text as a whole is not a list of documents; the message is a sentence for the person."""
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class DocumentLine:
     number: int  # as an editor counts, the heading is line 1
     title: str = ""
     project: str = ""
@@ -33,12 +33,12 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Sheetful:
-    lines: list[Line] = field(default_factory=list)
+class DocumentLines:
+    lines: list[DocumentLine] = field(default_factory=list)
     ignored_columns: list[str] = field(default_factory=list)
 
 
-def read(text: str) -> Sheetful:
+def read(text: str) -> DocumentLines:
     """Comma, semicolon or tab; headings in any order and case; empty lines do not count."""
     text = text.removeprefix("\ufeff").replace("\0", "")
     heading = text.lstrip().partition("\n")[0]
@@ -47,29 +47,31 @@ def read(text: str) -> Sheetful:
     try:
         numbered = [(reader.line_num, row) for row in reader if any(cell.strip() for cell in row)]
     except csv.Error as problem:
-        raise Unreadable(f"Line {reader.line_num} cannot be read as CSV: {problem}") from None
+        raise UnreadableDocumentCsv(f"Line {reader.line_num} cannot be read as CSV: {problem}") from None
     if not numbered:
-        raise Unreadable("There is nothing in it. The first line names the columns: " + ", ".join(COLUMNS))
+        raise UnreadableDocumentCsv("There is nothing in it. The first line names the columns: " + ", ".join(COLUMNS))
     names = [cell.strip().lower().replace(" ", "_") for cell in numbered[0][1]]
     _check_names(names)
     if len(numbered) - 1 > MAX_LINES:
-        raise Unreadable(f"At most {MAX_LINES:,} documents can be imported at once. There are {len(numbered) - 1:,}")
+        raise UnreadableDocumentCsv(
+            f"At most {MAX_LINES:,} documents can be imported at once. There are {len(numbered) - 1:,}"
+        )
     lines = [_line(number, dict(zip(names, row, strict=False))) for number, row in numbered[1:]]
-    return Sheetful(lines, [name for name in names if name not in COLUMNS])
+    return DocumentLines(lines, [name for name in names if name not in COLUMNS])
 
 
 def _check_names(names: list[str]) -> None:
     if "title" not in names:
-        raise Unreadable("The first line must name the columns, one of them title: " + ", ".join(COLUMNS))
+        raise UnreadableDocumentCsv("The first line must name the columns, one of them title: " + ", ".join(COLUMNS))
     twice = sorted({name for name in names if name in COLUMNS and names.count(name) > 1})
     if twice:
-        raise Unreadable(f"The column {twice[0]} stands there twice")
+        raise UnreadableDocumentCsv(f"The column {twice[0]} stands there twice")
 
 
-def _line(number: int, cells: dict[str, str]) -> Line:
+def _line(number: int, cells: dict[str, str]) -> DocumentLine:
     given = {name: cells.get(name, "").strip() for name in COLUMNS}
     people = tuple(dict.fromkeys(name.strip() for name in given["assigned_to"].split(";") if name.strip()))
-    return Line(
+    return DocumentLine(
         number=number,
         title=given["title"],
         project=given["project"],

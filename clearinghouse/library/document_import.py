@@ -14,7 +14,7 @@ from clearinghouse.audit import services as audit
 
 from ..web.plurals import plural
 from . import services
-from .document_csv import Line, Sheetful, read
+from .document_csv import DocumentLine, DocumentLines, read
 from .models import Document
 
 Outcome = Literal["add", "unchanged", "error"]
@@ -62,7 +62,7 @@ def import_documents(text: str, *, skip_errors: bool = False) -> Imported:
     return Imported(done, sheetful.ignored_columns, done=True)
 
 
-def _added(sheetful: Sheetful, judged: list[ImportedLine], people: dict[str, Any]) -> list[ImportedLine]:
+def _added(sheetful: DocumentLines, judged: list[ImportedLine], people: dict[str, Any]) -> list[ImportedLine]:
     both = list(zip(sheetful.lines, judged, strict=True))
     new = [_new(line, people) for line, verdict in both if verdict.outcome == "add"]
     documents = iter(services.add_documents(new))
@@ -73,14 +73,14 @@ def _added(sheetful: Sheetful, judged: list[ImportedLine], people: dict[str, Any
     ]  # fmt: skip
 
 
-def _new(line: Line, people: dict[str, Any]) -> services.NewDocument:
+def _new(line: DocumentLine, people: dict[str, Any]) -> services.NewDocument:
     return services.NewDocument(
         line.title, line.project, line.public, line.status, line.web_address,
         tuple(people[name] for name in line.assigned_to),
     )  # fmt: skip
 
 
-def _judged(sheetful: Sheetful) -> list[ImportedLine]:
+def _judged(sheetful: DocumentLines) -> list[ImportedLine]:
     people = _people(sheetful)
     existing = {(found.title, _project(found)): found for found in _existing(sheetful)}
     seen: Counter[tuple[str, str]] = Counter()
@@ -99,7 +99,7 @@ def _judged(sheetful: Sheetful) -> list[ImportedLine]:
     return verdicts
 
 
-def _compared(line: Line, document: Document) -> ImportedLine:
+def _compared(line: DocumentLine, document: Document) -> ImportedLine:
     """An import adds; what is there already and differs is edited by a person, who sees both."""
     theirs = services.facts(document)
     differing = [name for name in ("status", "public", "web_address") if getattr(line, name) != theirs[name]]
@@ -109,19 +109,19 @@ def _compared(line: Line, document: Document) -> ImportedLine:
     return ImportedLine(line.number, "error", line.title, message.replace("web_address", "web address"), document.pk)
 
 
-def _unknown(line: Line, people: dict[str, Any]) -> str:
+def _unknown(line: DocumentLine, people: dict[str, Any]) -> str:
     unknown = [name for name in line.assigned_to if name not in people]
     return f"There is no active user {unknown[0]}" if unknown else ""
 
 
-def _people(sheetful: Sheetful) -> dict[str, Any]:
+def _people(sheetful: DocumentLines) -> dict[str, Any]:
     """One query however many lines; the number of people is small."""
     if not any(line.assigned_to for line in sheetful.lines):
         return {}
     return {user.get_username(): user for user in get_user_model().objects.filter(is_active=True)}
 
 
-def _existing(sheetful: Sheetful) -> Any:
+def _existing(sheetful: DocumentLines) -> Any:
     titles = {line.title for line in sheetful.lines}
     documents = Document.objects.select_related("sheet__project", "status").filter(sheet__isnull=False)
     return (document for document in documents if document.title in titles)

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from django.db import connections, router, transaction
 
 from clearinghouse.audit import services as audit
-from clearinghouse.audit.services import Told
+from clearinghouse.audit.services import AuditLine
 
 from ..database.records import actor
 from .models import CRAWL_POINTS, Assignment, Document, DocumentStatus, Field, FieldType, Project, Sheet
@@ -70,11 +70,11 @@ def add_documents(new: Sequence[NewDocument]) -> list[Document]:
     given = [(document, person) for document, one in pairs for person in one.people]
     Assignment.objects.bulk_create([Assignment(document=document, person=person) for document, person in given], _BATCH)
     audit.record_many(
-        Told("add", document, f"Added document {document.title}", document.pk, after=facts(document))
+        AuditLine("add", document, f"Added document {document.title}", document.pk, after=facts(document))
         for document in documents
     )
     audit.record_many(
-        Told("assign", document, f"Assigned {document.title} to {person.get_username()}", document.pk)
+        AuditLine("assign", document, f"Assigned {document.title} to {person.get_username()}", document.pk)
         for document, person in given
     )
     return documents

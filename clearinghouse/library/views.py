@@ -14,7 +14,7 @@ from ..accounts.forms import problems_of
 from ..accounts.policies import Action, document_or_404, may, require
 from ..database.records import StaleRecord
 from . import document_import, services
-from .document_csv import COLUMNS, Unreadable
+from .document_csv import COLUMNS, UnreadableDocumentCsv
 from .forms import DocumentForm, ImportForm
 
 
@@ -143,7 +143,7 @@ def documents_import(request: HttpRequest) -> HttpResponse:
     if form.is_bound and form.is_valid():
         try:
             return _import(request, form.cleaned_data["text"])
-        except Unreadable as problem:
+        except UnreadableDocumentCsv as problem:
             form.add_error("file", str(problem))
     context = {"form": form, "problems": problems_of(form) if form.is_bound else [], "columns": COLUMNS}
     return render(request, "library/import.html", context, status=422 if form.is_bound else 200)

@@ -13,7 +13,7 @@ T = TypeVar("T")
 Key = tuple[Hashable, ...]
 
 
-class Kept:
+class BoundedCache:
     """At most so much weight; what was used longest ago goes first."""
 
     def __init__(self, most: int) -> None:

@@ -26,7 +26,7 @@ from ..database.adoption.usable import unusable_files
 from ..database.aliases import DEFAULT, WEBCRAWL
 from . import redis_problems
 from .process_state import StoppedFor
-from .queues import TRUSTED, UNREADABLE, TrustedJob
+from .work_queues import TRUSTED, UNREADABLE, TrustedJob
 
 PR_SET_PDEATHSIG = 1
 WAIT_SECONDS = 1.0  # between two words to a Redis in trouble

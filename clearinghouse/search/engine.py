@@ -21,11 +21,11 @@ from . import page_facts as all_facts
 from . import search_cache
 from .backends import Backend, backend
 from .narrowing import Narrow, narrowed
-from .page_facts import Facts, Kind, Summed
+from .page_facts import FacetKey, PageFacts, Summed
 from .query import Query, parse
 from .ranking import fewer_words
 from .ranking.folding import Folded, folded
-from .ranking.result_order import LOOKED_AT, POOL, Candidate, ranked
+from .ranking.result_order import LOOKED_AT, POOL, RankedPage, ranked
 from .ranking.snippets import LOOKED_AT as TEXT_LOOKED_AT
 from .ranking.snippets import Marker, excerpt, marked
 
@@ -86,7 +86,7 @@ class Library:
     """What is searched: one generation of one target, today."""
 
     index: Backend
-    facts: Facts
+    facts: PageFacts
     documents: Documents
     now: datetime
 
@@ -113,12 +113,12 @@ class Matched:
 
 
 @dataclass(slots=True)
-class Shown:
+class ShownResults:
     """What a search shows: everything but the hits of one page."""
 
     total: int
     complete: int
-    kinds: Counter[Kind]
+    kinds: Counter[FacetKey]
     documents: Counter[int]  # each with its pages, also where another has them, too
     projects: Counter[str]
     crawled: Counter[str]
@@ -164,10 +164,10 @@ def _answer(index: Backend, results: Results, narrow: Narrow, bounds: tuple[int,
     _say_what_is_missing(library, query, matched, results.hits)
 
 
-def _facts(index: Backend, results: Results) -> Facts:
+def _facts(index: Backend, results: Results) -> PageFacts:
     key = (index.alias, str(index.connection.settings_dict["NAME"]), results.generation, results.indexed_at)
 
-    def read() -> tuple[Facts, int]:
+    def read() -> tuple[PageFacts, int]:
         facts = all_facts.read(index, results.generation, key)
         search_cache.let_go(index.alias, results.generation)
         return facts, len(facts) if facts.whole else -1
@@ -175,7 +175,7 @@ def _facts(index: Backend, results: Results) -> Facts:
     return search_cache.GENERATIONS.get(key, read)
 
 
-def _matched(index: Backend, facts: Facts, query: Query) -> Matched:
+def _matched(index: Backend, facts: PageFacts, query: Query) -> Matched:
     def make() -> tuple[Matched, int]:
         found = find(index, facts, query)
         return found, 2 * len(found.rows) + search_cache.ANSWER if facts.whole else -1
@@ -183,7 +183,7 @@ def _matched(index: Backend, facts: Facts, query: Query) -> Matched:
     return search_cache.SEARCHES.get((*facts.key, query.groups, query.without, "matched"), make)
 
 
-def find(index: Backend, facts: Facts, query: Query) -> Matched:
+def find(index: Backend, facts: PageFacts, query: Query) -> Matched:
     """All words; where few pages have them, also those with most of the telling ones, and where none has, with any."""
     if not query.groups:
         return _excluding(index, facts, Matched(query, array("i", range(len(facts))), array("d")))
@@ -200,7 +200,7 @@ def find(index: Backend, facts: Facts, query: Query) -> Matched:
     return found
 
 
-def _by_score(index: Backend, facts: Facts, query: Query) -> Matched:
+def _by_score(index: Backend, facts: PageFacts, query: Query) -> Matched:
     found = index.matches(query)
     row_of = facts.row_of.get
     best = {row_of(number): score for number, score in found.best}
@@ -209,7 +209,7 @@ def _by_score(index: Backend, facts: Facts, query: Query) -> Matched:
     return _excluding(index, facts, Matched(query, rows, array("d", best.values())))
 
 
-def _excluding(index: Backend, facts: Facts, found: Matched) -> Matched:
+def _excluding(index: Backend, facts: PageFacts, found: Matched) -> Matched:
     if not found.query.without:
         return found
     without = set(facts.rows(index.having(tuple((term,) for term in found.query.without))))
@@ -217,7 +217,7 @@ def _excluding(index: Backend, facts: Facts, found: Matched) -> Matched:
     return Matched(found.query, array("i", (row for row in found.rows if row not in without)), scores)
 
 
-def _shown(library: Library, matched: Matched, query: Query, narrow: Narrow) -> tuple[Shown, int]:
+def _shown(library: Library, matched: Matched, query: Query, narrow: Narrow) -> tuple[ShownResults, int]:
     facts, alias = library.facts, library.index.alias
     rows = narrowed(matched.rows, facts, query.filters, narrow, library.documents, library.now)
     scores: dict[int, float] = {}
@@ -235,11 +235,13 @@ def _shown(library: Library, matched: Matched, query: Query, narrow: Narrow) -> 
     documents, projects = _by_document(facts, rows, sums, library.documents)
     shown = folded(rows, facts, sums, alike=not narrow.similar_to, folders=not (narrow.similar_to or narrow.folder))
     weight = len(shown.rows) + search_cache.ANSWER if facts.whole else -1
-    return Shown(len(once), complete, sums.kinds, documents, projects, sums.ages(library.now), shown, scores), weight
+    return ShownResults(
+        len(once), complete, sums.kinds, documents, projects, sums.ages(library.now), shown, scores
+    ), weight
 
 
 def _by_document(
-    facts: Facts, rows: Sequence[int], sums: Summed, titles: Documents
+    facts: PageFacts, rows: Sequence[int], sums: Summed, titles: Documents
 ) -> tuple[Counter[int], Counter[str]]:
     """How many pages each document and each project has; an address of two documents counts in both."""
     kinds = sums.kinds if facts.once else facts.summed(rows).kinds
@@ -255,22 +257,24 @@ def _by_document(
     return documents, projects
 
 
-def _best_first(alias: str, facts: Facts, matched: Matched, rows: Sequence[int]) -> tuple[list[int], dict[int, float]]:
+def _best_first(
+    alias: str, facts: PageFacts, matched: Matched, rows: Sequence[int]
+) -> tuple[list[int], dict[int, float]]:
     """The best of the index in our own order, the others behind them."""
     order = ranked(matched.query, _candidates(alias, facts, matched.scores_of(rows[:POOL])))
     scores = {facts.row_of[number]: score for number, score in order}
     return [*scores, *rows[POOL:]], scores
 
 
-def _candidates(alias: str, facts: Facts, scores: dict[int, float]) -> list[Candidate]:
+def _candidates(alias: str, facts: PageFacts, scores: dict[int, float]) -> list[RankedPage]:
     """These rows as the ranking looks at them."""
     by_id = {facts.ids[row]: score for row, score in scores.items()}
     fields = ("id", "title", Left("headings", LOOKED_AT), Left("anchors", LOOKED_AT), "url", Left("text", LOOKED_AT))
     found = PublishedVersion.objects.using(alias).filter(id__in=list(by_id)).values_list(*fields)
-    return [Candidate(row[0], by_id[row[0]], *row[1:]) for row in found]
+    return [RankedPage(row[0], by_id[row[0]], *row[1:]) for row in found]
 
 
-def looked_at(results: Results, alias: str, published_ids: Sequence[int]) -> tuple[Query, list[Candidate]]:
+def looked_at(results: Results, alias: str, published_ids: Sequence[int]) -> tuple[Query, list[RankedPage]]:
     """Those of these pages that a search finds, as its ranking looks at them, and its query as it was asked in the
     end: for whoever explains the order."""
     index = backend(alias)
@@ -283,7 +287,7 @@ def looked_at(results: Results, alias: str, published_ids: Sequence[int]) -> tup
 _CHUNK = 500
 
 
-def _by_title(alias: str, facts: Facts, rows: Sequence[int]) -> list[int]:
+def _by_title(alias: str, facts: PageFacts, rows: Sequence[int]) -> list[int]:
     titles: dict[int, str] = {}
     for at in range(0, len(rows), _CHUNK):
         ids = [facts.ids[row] for row in rows[at : at + _CHUNK]]
@@ -292,7 +296,7 @@ def _by_title(alias: str, facts: Facts, rows: Sequence[int]) -> list[int]:
     return sorted(rows, key=lambda row: (titles.get(facts.ids[row], ""), row))
 
 
-def _kept_documents(alias: str, facts: Facts, generation: int) -> Documents:
+def _kept_documents(alias: str, facts: PageFacts, generation: int) -> Documents:
     def read() -> tuple[Documents, int]:
         found = _documents(alias, generation)
         return found, len(found) + 1 if facts.whole else -1
@@ -306,7 +310,7 @@ def _documents(alias: str, generation: int) -> Documents:
     return {doc_id: (title, project) for doc_id, title, project in rows.values_list("doc_id", "title", "project")}
 
 
-def _count(results: Results, library: Library, shown: Shown) -> None:
+def _count(results: Results, library: Library, shown: ShownResults) -> None:
     results.total, results.complete = shown.total, shown.complete
     results.entries, results.crawled = len(shown.folded.rows), shown.crawled.copy()
     results.documents, results.projects = shown.documents.copy(), shown.projects.copy()
@@ -322,7 +326,7 @@ def _title(documents: Documents, doc_id: int) -> str:
     return documents.get(doc_id, (f"Document {doc_id}", ""))[0]
 
 
-def _hits(library: Library, query: Query, shown: Shown, rows: Sequence[int]) -> list[Hit]:
+def _hits(library: Library, query: Query, shown: ShownResults, rows: Sequence[int]) -> list[Hit]:
     facts = library.facts
     numbers = {facts.ids[row]: row for row in rows}
     versions = PublishedVersion.objects.using(library.index.alias).filter(id__in=list(numbers))

@@ -9,7 +9,7 @@ from datetime import datetime
 from itertools import compress
 from typing import Any
 
-from .page_facts import Facts, Kind, ages_of_day, midnight
+from .page_facts import FacetKey, PageFacts, ages_of_day, midnight
 from .query import Filters
 from .words import fold, words_of
 
@@ -35,7 +35,7 @@ class Narrow:
 
 
 def narrowed(
-    rows: Sequence[int], facts: Facts, asked: Filters, narrow: Narrow, documents: Documents, today: datetime
+    rows: Sequence[int], facts: PageFacts, asked: Filters, narrow: Narrow, documents: Documents, today: datetime
 ) -> Sequence[int]:
     """Those of the rows that every filter leaves, in the same order."""
     kept: Sequence[int] = rows
@@ -60,9 +60,9 @@ def narrowed(
     return kept
 
 
-def _kinds(facts: Facts, asked: Filters, narrow: Narrow, documents: Documents) -> set[int] | None:
+def _kinds(facts: PageFacts, asked: Filters, narrow: Narrow, documents: Documents) -> set[int] | None:
     """The places of the kinds that are left; None where all are."""
-    filters: list[tuple[tuple[Any, ...], Callable[[Kind], bool]]] = [
+    filters: list[tuple[tuple[Any, ...], Callable[[FacetKey], bool]]] = [
         (asked.sites, lambda kind: _on_site(kind.host, asked.sites)),
         (narrow.sites, lambda kind: kind.host in narrow.sites),  # those a facet counted
         (asked.types, lambda kind: kind.type_id in asked.types),

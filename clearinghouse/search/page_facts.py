@@ -21,7 +21,7 @@ _ENOUGH = 12  # bytes of a digest; what is alike by chance is one result too few
 _DAYS = {WEEK: 7, MONTH: 31, YEAR: 366}  # each holds the one before; older is what a year does not
 
 
-class Kind(NamedTuple):
+class FacetKey(NamedTuple):
     """What facets count."""
 
     doc_id: int
@@ -30,7 +30,7 @@ class Kind(NamedTuple):
     language: str
 
 
-class Group(NamedTuple):
+class PageGroup(NamedTuple):
     """Places of a kind and a folder, and a day since 1970: there are far fewer of these than pages."""
 
     kind: int
@@ -39,12 +39,12 @@ class Group(NamedTuple):
 
 
 @dataclass(slots=True)
-class Facts:
+class PageFacts:
     """A row for each page, in order of published_id; rows are what searches hand around."""
 
     key: tuple[Any, ...]
     ids: "array[int]"
-    kinds: list[Kind]
+    kinds: list[FacetKey]
     kind: "array[int]"  # place in kinds
     folders: list[str]
     folder: "array[int]"  # place in folders
@@ -54,7 +54,7 @@ class Facts:
     day: "array[int]"  # since 1970
     alone: bool  # no page is like another one
     once: bool  # no address is there twice
-    groups: list[Group]
+    groups: list[PageGroup]
     group: "array[int]"  # place in groups
     whole: bool = True  # every page of the generation is in the index; while one is built anew, nothing is kept
     row_of: dict[int, int] = field(default_factory=dict)
@@ -82,11 +82,11 @@ class Facts:
 class Summed:
     """How many of some pages are of which kind, in which folder, how old: the pages are walked once for all of it."""
 
-    def __init__(self, facts: Facts, groups: Counter[int]) -> None:
+    def __init__(self, facts: PageFacts, groups: Counter[int]) -> None:
         self._facts, self._groups = facts, groups
 
     @property
-    def kinds(self) -> Counter[Kind]:
+    def kinds(self) -> Counter[FacetKey]:
         counted: Counter[int] = Counter()
         for group, pages in self._groups.items():
             counted[self._facts.groups[group].kind] += pages
@@ -120,12 +120,12 @@ def ages_of_day(day: int, now: datetime) -> list[str]:
     return [name for name, days in _DAYS.items() if age <= days] or [OLDER]
 
 
-def read(index: Backend, generation: int, key: tuple[Any, ...]) -> Facts:
-    kinds: dict[Kind, int] = {}
+def read(index: Backend, generation: int, key: tuple[Any, ...]) -> PageFacts:
+    kinds: dict[FacetKey, int] = {}
     folders: dict[str, int] = {}
     firsts: dict[int, int] = {}
-    groups: dict[Group, int] = {}
-    facts = Facts(
+    groups: dict[PageGroup, int] = {}
+    facts = PageFacts(
         key, array("q"), [], array("i"), [], array("i"), array("i"), array("i"), array("d"), array("i"), alone=True,
         once=True, groups=[], group=array("i"),
     )  # fmt: skip
@@ -133,14 +133,14 @@ def read(index: Backend, generation: int, key: tuple[Any, ...]) -> Facts:
         index.facts(generation)
     ):
         facts.ids.append(published_id)
-        facts.kind.append(kinds.setdefault(Kind(doc_id, type_id, host, language), len(kinds)))
+        facts.kind.append(kinds.setdefault(FacetKey(doc_id, type_id, host, language), len(kinds)))
         facts.folder.append(folders.setdefault(folder, len(folders)))
         first = row if alike == ALONE else firsts.setdefault(alike, row)
         facts.alike.append(first)
         facts.alone = facts.alone and first == row
         facts.crawled.append(_moment(crawled_at))
         facts.day.append(int(facts.crawled[row] // _DAY))
-        group = Group(facts.kind[row], facts.folder[row], facts.day[row])
+        group = PageGroup(facts.kind[row], facts.folder[row], facts.day[row])
         facts.group.append(groups.setdefault(group, len(groups)))
     facts.groups = list(groups)
     facts.whole = not index.missing(generation)
@@ -151,7 +151,7 @@ def read(index: Backend, generation: int, key: tuple[Any, ...]) -> Facts:
     return facts
 
 
-def _find_same(facts: Facts, index: Backend, generation: int) -> None:
+def _find_same(facts: PageFacts, index: Backend, generation: int) -> None:
     """Only of sites that several documents have: an address stands in a document once."""
     pairs = {(kind.doc_id, kind.host) for kind in facts.kinds}
     documents = Counter(host for _, host in pairs)

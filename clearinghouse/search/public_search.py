@@ -18,7 +18,7 @@ SECONDS = 2.0  # for one question to the database; a search that takes longer is
 
 
 @dataclass(slots=True)
-class Answer:
+class PublicResults:
     alias: str
     typed: Query  # as it was read, before the rules
     results: Results
@@ -43,7 +43,7 @@ class Answer:
         return self.typed.shown if self.typed.notes else ""
 
 
-def answer(text: str, narrow: Narrow, *, limit: int, offset: int = 0, alias: str = "") -> Answer:
+def answer(text: str, narrow: Narrow, *, limit: int, offset: int = 0, alias: str = "") -> PublicResults:
     """Of the target that serves the public, or of this one. Raises DatabaseError where it does not answer in time."""
     alias = alias or public_target.public_alias()
     with statement_timeout.limited(alias, SECONDS):
@@ -55,7 +55,7 @@ def answer(text: str, narrow: Narrow, *, limit: int, offset: int = 0, alias: str
             shaped = search_rules.applied(query, known, projects)
             return engine.search(shaped, alias=alias, generation=generation, limit=most, offset=start, filters=narrow)
 
-        found = Answer(alias, typed, ask(typed, limit, offset))
+        found = PublicResults(alias, typed, ask(typed, limit, offset))
         if not found.results.complete and typed.words and generation:
             found.second = _second_look(text, typed, alias, lambda query: ask(query, 0).complete)
             if found.second.without:
@@ -75,7 +75,7 @@ def _second_look(text: str, typed: Query, alias: str, count: Callable[[Query], i
     return look(text, typed, alias, total, anywhere)
 
 
-def _recommend(found: Answer, generation: int, wanted: Sequence[tuple[str, str]]) -> None:
+def _recommend(found: PublicResults, generation: int, wanted: Sequence[tuple[str, str]]) -> None:
     ids = best_bets.pages_of(found.alias, generation, wanted) if wanted and generation else []
     if ids:
         found.best = engine.hits_of(found.alias, generation, found.results.query, ids)

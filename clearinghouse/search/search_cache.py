@@ -5,10 +5,10 @@ the one before it keep theirs.
 Called by: the engine; the backends forget a target whose index they change.
 """
 
-from ..operations.bounded_cache import Kept
+from ..operations.bounded_cache import BoundedCache
 
-GENERATIONS = Kept(2_000_000)  # pages whose facts are kept
-SEARCHES = Kept(2_000_000)  # pages found
+GENERATIONS = BoundedCache(2_000_000)  # pages whose facts are kept
+SEARCHES = BoundedCache(2_000_000)  # pages found
 ANSWER = 100  # what an answer weighs that finds nothing: measured, as much memory as a hundred pages found
 
 

@@ -14,18 +14,20 @@ _KEY = "trouble"
 
 
 @dataclass(frozen=True, slots=True)
-class Trouble:
+class BannerSentence:
     sentence: str
     page: str  # the name of the URL of the page that tells more, for administrators
     link: str
     for_all: str = ""  # who can do nothing about it is told this, where the sentence names what only machines need
 
 
-SOURCES: list[Callable[[], Trouble | None]] = []  # filled while the apps are loaded; the first that answers is shown
+SOURCES: list[
+    Callable[[], BannerSentence | None]
+] = []  # filled while the apps are loaded; the first that answers is shown
 
 
-def now() -> Trouble | None:
-    known: tuple[Trouble | None] | None = cache.get(_KEY)
+def now() -> BannerSentence | None:
+    known: tuple[BannerSentence | None] | None = cache.get(_KEY)
     if known is None:
         known = (next((found for look in SOURCES if (found := look())), None),)
         cache.set(_KEY, known, SECONDS)

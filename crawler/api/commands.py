@@ -21,7 +21,7 @@ from ..runs.queries import ASKED
 from ..runs.run_counts import excursions_of, totals
 from ..runs.views.run_access import run_or_404
 from . import result_shapes, shapes
-from .contract import Answer, Asked, Schema, number, several, switch, text, thing
+from .contract import ApiRequest, ApiResponse, Schema, number, several, switch, text, thing
 from .door import page_of
 from .drafts import UNSAVED, settings_asked
 from .taking_back import token_of
@@ -45,7 +45,7 @@ NOTE = thing(note=text("Why", 500))
 CHOSEN = thing(crawl_points=_POINTS, **UNSAVED)
 
 
-def set_values(asked: Asked, doc_id: int) -> Answer:
+def set_values(asked: ApiRequest, doc_id: int) -> ApiResponse:
     """The same limit for several crawl points; when one of them refuses it, nothing is changed."""
     document = document_or_404(asked.user, doc_id, Action.EDIT)
     values = {name: asked.body[name] for name in ("depth", "max_pages") if name in asked.body}
@@ -56,7 +56,7 @@ def set_values(asked: Asked, doc_id: int) -> Answer:
     return _changed(asked, doc_id, bulk_changes.set_values(_chosen(document, asked), values))
 
 
-def copy(asked: Asked, doc_id: int) -> Answer:
+def copy(asked: ApiRequest, doc_id: int) -> ApiResponse:
     """To another document; one that the other document has already is left alone and named in `refused`."""
     document = document_or_404(asked.user, doc_id, Action.EDIT)
     other = documents_for(asked.user, Action.EDIT).exclude(pk=document.pk).filter(pk=asked.body["document"]).first()
@@ -67,7 +67,7 @@ def copy(asked: Asked, doc_id: int) -> Answer:
     )
 
 
-def _chosen(document: Document, asked: Asked) -> list[CrawlPoint]:
+def _chosen(document: Document, asked: ApiRequest) -> list[CrawlPoint]:
     wanted = set(asked.body["crawl_points"])
     found = list(points_of(document).filter(pk__in=wanted))
     if missing := wanted - {point.pk for point in found}:
@@ -75,12 +75,12 @@ def _chosen(document: Document, asked: Asked) -> list[CrawlPoint]:
     return found
 
 
-def _changed(asked: Asked, doc_id: int, done: bulk_changes.Changed) -> Answer:
+def _changed(asked: ApiRequest, doc_id: int, done: bulk_changes.Changed) -> ApiResponse:
     body = {"changed": done.count, "added": done.added, "deleted": done.deleted, "refused": done.refused}
-    return Answer(body | {"undo": token_of(asked, doc_id, done)})
+    return ApiResponse(body | {"undo": token_of(asked, doc_id, done)})
 
 
-def history(asked: Asked, doc_id: int) -> Answer:
+def history(asked: ApiRequest, doc_id: int) -> ApiResponse:
     """Who changed what of a document, newest first; a password is masked."""
     document = document_or_404(asked.user, doc_id)
     rows = history_of_document(document.pk)
@@ -88,13 +88,13 @@ def history(asked: Asked, doc_id: int) -> Answer:
     return page_of(rows, asked, lambda page: [result_shapes.history_entry(row, shown) for row in page])
 
 
-def request_crawl(asked: Asked, doc_id: int) -> Answer:
+def request_crawl(asked: ApiRequest, doc_id: int) -> ApiResponse:
     document = document_or_404(asked.user, doc_id, Action.REQUEST)
     row = crawl_requests.ask(document, asked.by, asked.body.get("note", ""))
-    return Answer(result_shapes.crawl_request(row), 201)
+    return ApiResponse(result_shapes.crawl_request(row), 201)
 
 
-def ask_to_stop(asked: Asked, run_id: int) -> Answer:
+def ask_to_stop(asked: ApiRequest, run_id: int) -> ApiResponse:
     """For who may not stop it: a line in the log of the run, which administrators see on its page."""
     run, docs = run_or_404(asked.request, run_id)
     if run.state not in OPEN_STATES:
@@ -102,16 +102,16 @@ def ask_to_stop(asked: Asked, run_id: int) -> Answer:
     # With a document of the person, so that others of the run do not read it.
     doc_id = None if docs is None else excursions_of(run, docs).values_list("doc_id", flat=True).first()
     control.note(run.pk, ASKED, f"{asked.by} asks to stop this run", doc_id)
-    return Answer(shapes.run(run, totals(run, docs)))
+    return ApiResponse(shapes.run(run, totals(run, docs)))
 
 
-def previews_of(asked: Asked, doc_id: int) -> Answer:
+def previews_of(asked: ApiRequest, doc_id: int) -> ApiResponse:
     document = document_or_404(asked.user, doc_id, Action.TEST)
     rows = Preview.objects.filter(doc_id=document.pk).order_by("-pk")
     return page_of(rows, asked, lambda page: [result_shapes.preview(row) for row in page])
 
 
-def start_preview(asked: Asked, doc_id: int) -> Answer:
+def start_preview(asked: ApiRequest, doc_id: int) -> ApiResponse:
     """A look at up to 25 pages that stores nothing, of the named crawl points, of an unsaved one, or of all active."""
     document = document_or_404(asked.user, doc_id, Action.TEST)
     wanted = set(asked.body.get("crawl_points", ()))
@@ -124,21 +124,21 @@ def start_preview(asked: Asked, doc_id: int) -> Answer:
     if not points:
         raise NothingToCrawl("There is no active crawl point to preview")
     row = previews.ask(replace(snapshot, points=points), asked.by, {})
-    return Answer(result_shapes.preview(row), 201)
+    return ApiResponse(result_shapes.preview(row), 201)
 
 
-def preview(asked: Asked, doc_id: int, preview_id: int) -> Answer:
-    return Answer(result_shapes.preview(_preview(asked, doc_id, preview_id)))
+def preview(asked: ApiRequest, doc_id: int, preview_id: int) -> ApiResponse:
+    return ApiResponse(result_shapes.preview(_preview(asked, doc_id, preview_id)))
 
 
-def stop_preview(asked: Asked, doc_id: int, preview_id: int) -> Answer:
+def stop_preview(asked: ApiRequest, doc_id: int, preview_id: int) -> ApiResponse:
     row = _preview(asked, doc_id, preview_id)
     previews.stop(row)
     row.refresh_from_db()
-    return Answer(result_shapes.preview(row))
+    return ApiResponse(result_shapes.preview(row))
 
 
-def _preview(asked: Asked, doc_id: int, preview_id: int) -> Preview:
+def _preview(asked: ApiRequest, doc_id: int, preview_id: int) -> Preview:
     document = document_or_404(asked.user, doc_id, Action.TEST)
     row = Preview.objects.filter(pk=preview_id, doc_id=document.pk).first()
     if row is None:

@@ -16,7 +16,7 @@ BIGGEST = 2**62  # a database column holds it, and one more
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ApiRequest:
     """One request, checked against its contract."""
 
     request: HttpRequest
@@ -33,14 +33,14 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ApiResponse:
     body: Any
     status: int = 200
 
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    do: Callable[..., Answer]
+    do: Callable[..., ApiResponse]
     summary: str
     gives: str  # the name of a schema, for lists of its items
     many: bool = False
@@ -52,13 +52,13 @@ class Operation:
 
 
 @dataclass(frozen=True, slots=True)
-class Address:
+class ApiAddress:
     path: str  # as Django writes it: documents/<int:doc_id>/
     name: str
     methods: Mapping[str, Operation]
 
 
-class Wrong(Exception):
+class WrongRequest(Exception):
     """What was sent is not what the contract says: a sentence for each field."""
 
     def __init__(self, fields: dict[str, list[str]], status: int = 422) -> None:
@@ -164,7 +164,7 @@ def from_query(given: Mapping[str, str], known: Mapping[str, Schema]) -> dict[st
         wrong |= found
         values[name] = value
     if wrong:
-        raise Wrong(wrong, status=400)
+        raise WrongRequest(wrong, status=400)
     return values
 
 

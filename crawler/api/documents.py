@@ -21,7 +21,7 @@ from crawlpoints.queries import deleted_excludes_of, deleted_points_of, excludes
 from ..ledger.explain import explain as explain_address
 from ..preview.timed_rules import Deadline, RulesInTime
 from . import shapes
-from .contract import Answer, Asked, number, several, switch, text, thing
+from .contract import ApiRequest, ApiResponse, number, several, switch, text, thing
 from .door import page_of
 from .drafts import LONGEST, POINT_FIELDS, UNSAVED, entries_of, settings_asked
 
@@ -35,14 +35,14 @@ QUESTION = thing(
 DELETED = switch("The deleted ones instead")
 
 
-def me(asked: Asked) -> Answer:
+def me(asked: ApiRequest) -> ApiResponse:
     role, person = role_of(asked.user), getattr(asked.user, "person", None)
     projects = list(person.projects.values_list("name", flat=True)) if person else []
     name = asked.user.get_full_name()
-    return Answer({"user": asked.by, "name": name, "role": role.value if role else None, "projects": projects})
+    return ApiResponse({"user": asked.by, "name": name, "role": role.value if role else None, "projects": projects})
 
 
-def listed(asked: Asked) -> Answer:
+def listed(asked: ApiRequest) -> ApiResponse:
     require(asked.user, Action.VIEW)
     rows = documents_for(asked.user).order_by("pk")
     if wanted := asked.query.get("text"):
@@ -55,76 +55,76 @@ def listed(asked: Asked) -> Answer:
     )
 
 
-def one(asked: Asked, doc_id: int) -> Answer:
+def one(asked: ApiRequest, doc_id: int) -> ApiResponse:
     document = document_or_404(asked.user, doc_id)
     editable = doc_ids_for(asked.user, Action.EDIT)
-    return Answer(shapes.document(document, editable is None or document.pk in editable))
+    return ApiResponse(shapes.document(document, editable is None or document.pk in editable))
 
 
-def points(asked: Asked, doc_id: int) -> Answer:
+def points(asked: ApiRequest, doc_id: int) -> ApiResponse:
     document = document_or_404(asked.user, doc_id)
     rows = deleted_points_of(document) if asked.query.get("deleted") else points_of(document)
     shown = sees_logins(asked.user)
     return page_of(rows, asked, lambda page: [shapes.crawl_point(row, shown) for row in page])
 
 
-def point(asked: Asked, doc_id: int, point_id: int) -> Answer:
+def point(asked: ApiRequest, doc_id: int, point_id: int) -> ApiResponse:
     found = _point(document_or_404(asked.user, doc_id), point_id)
-    return Answer(shapes.crawl_point(found, sees_logins(asked.user)))
+    return ApiResponse(shapes.crawl_point(found, sees_logins(asked.user)))
 
 
-def add_point(asked: Asked, doc_id: int) -> Answer:
+def add_point(asked: ApiRequest, doc_id: int) -> ApiResponse:
     document = document_or_404(asked.user, doc_id, Action.EDIT)
     point, cautions = services.add_crawl_point(document, entries_of(asked.body))
     return _saved(point, cautions, 201)
 
 
-def change_point(asked: Asked, doc_id: int, point_id: int) -> Answer:
+def change_point(asked: ApiRequest, doc_id: int, point_id: int) -> ApiResponse:
     point = _point(document_or_404(asked.user, doc_id, Action.EDIT), point_id)
     point, cautions = services.update_crawl_point(point, entries_of(asked.body), version=asked.body["version"])
     return _saved(point, cautions)
 
 
-def delete_point(asked: Asked, doc_id: int, point_id: int) -> Answer:
+def delete_point(asked: ApiRequest, doc_id: int, point_id: int) -> ApiResponse:
     point = _point(document_or_404(asked.user, doc_id, Action.EDIT), point_id)
     point.version = asked.query.get("version", point.version)
     services.delete_crawl_point(point)
-    return Answer(shapes.crawl_point(point))
+    return ApiResponse(shapes.crawl_point(point))
 
 
-def restore_point(asked: Asked, doc_id: int, point_id: int) -> Answer:
+def restore_point(asked: ApiRequest, doc_id: int, point_id: int) -> ApiResponse:
     document = document_or_404(asked.user, doc_id, Action.EDIT)
     point = deleted_points_of(document).filter(pk=point_id).first()
     if point is None:
         raise Http404("No such deleted crawl point in this document")
-    return Answer(shapes.crawl_point(services.restore_crawl_point(point)))
+    return ApiResponse(shapes.crawl_point(services.restore_crawl_point(point)))
 
 
-def excludes(asked: Asked, doc_id: int) -> Answer:
+def excludes(asked: ApiRequest, doc_id: int) -> ApiResponse:
     document = document_or_404(asked.user, doc_id)
     rows = deleted_excludes_of(document) if asked.query.get("deleted") else excludes_of(document)
     return page_of(rows, asked, lambda page: [shapes.exclude_url(row) for row in page])
 
 
-def add_exclude(asked: Asked, doc_id: int) -> Answer:
+def add_exclude(asked: ApiRequest, doc_id: int) -> ApiResponse:
     document = document_or_404(asked.user, doc_id, Action.EDIT)
-    return Answer(shapes.exclude_url(services.add_exclude_url(document, asked.body["pattern"])), 201)
+    return ApiResponse(shapes.exclude_url(services.add_exclude_url(document, asked.body["pattern"])), 201)
 
 
-def delete_exclude(asked: Asked, doc_id: int, exclude_id: int) -> Answer:
+def delete_exclude(asked: ApiRequest, doc_id: int, exclude_id: int) -> ApiResponse:
     document = document_or_404(asked.user, doc_id, Action.EDIT)
     exclude = _exclude(excludes_of(document), exclude_id)
     services.delete_exclude_url(exclude)
-    return Answer(shapes.exclude_url(exclude))
+    return ApiResponse(shapes.exclude_url(exclude))
 
 
-def restore_exclude(asked: Asked, doc_id: int, exclude_id: int) -> Answer:
+def restore_exclude(asked: ApiRequest, doc_id: int, exclude_id: int) -> ApiResponse:
     document = document_or_404(asked.user, doc_id, Action.EDIT)
     exclude = _exclude(deleted_excludes_of(document), exclude_id)
-    return Answer(shapes.exclude_url(services.restore_exclude_url(exclude)))
+    return ApiResponse(shapes.exclude_url(services.restore_exclude_url(exclude)))
 
 
-def explain(asked: Asked, doc_id: int) -> Answer:
+def explain(asked: ApiRequest, doc_id: int) -> ApiResponse:
     """Changes nothing; POST, because 200 addresses do not fit into one."""
     snapshot = settings_asked(asked, document_or_404(asked.user, doc_id, Action.TEST))
     found_on = asked.body.get("found_on", "").strip()
@@ -132,12 +132,12 @@ def explain(asked: Asked, doc_id: int) -> Answer:
     answers = [
         {"asked": url} | explain_address(snapshot, url.strip(), found_on, rules=rules) for url in asked.body["urls"]
     ]
-    return Answer({"items": answers})
+    return ApiResponse({"items": answers})
 
 
-def _saved(point: CrawlPoint, cautions: Any, status: int = 200) -> Answer:
+def _saved(point: CrawlPoint, cautions: Any, status: int = 200) -> ApiResponse:
     found = [{"code": caution.code, "text": caution.text} for caution in cautions]
-    return Answer({"crawl_point": shapes.crawl_point(point), "cautions": found}, status)
+    return ApiResponse({"crawl_point": shapes.crawl_point(point), "cautions": found}, status)
 
 
 def _point(document: Document, point_id: int) -> CrawlPoint:

@@ -15,14 +15,14 @@ from clearinghouse.web.plurals import plural
 from crawlpoints.point_checks import Invalid
 
 from ..errors import AllBusy, NothingToCrawl, TimeUsedUp, TooManyAtOnce, WrongMoment
-from .contract import Address, Answer, Asked, Operation, Wrong, check, from_query
+from .contract import ApiAddress, ApiRequest, ApiResponse, Operation, WrongRequest, check, from_query
 
 PER_PAGE = 50
 REQUESTS_A_MINUTE = 600  # of one person, in each process of the web server
 _LONGEST_BODY = 1_000_000
 
 
-def view_of(address: Address) -> Callable[..., HttpResponse]:
+def view_of(address: ApiAddress) -> Callable[..., HttpResponse]:
     def view(request: HttpRequest, **keys: Any) -> HttpResponse:
         return _answer(address, request, keys)
 
@@ -34,7 +34,7 @@ def nothing_here(request: HttpRequest, rest: str) -> HttpResponse:
     return _refuse(404, "not_found", "There is no such address; /api/docs/ lists them all.")
 
 
-def _answer(address: Address, request: HttpRequest, keys: dict[str, Any]) -> HttpResponse:
+def _answer(address: ApiAddress, request: HttpRequest, keys: dict[str, Any]) -> HttpResponse:
     method = "GET" if request.method == "HEAD" else request.method or ""
     operation = address.methods.get(method)
     if operation is None:
@@ -50,8 +50,8 @@ def _guarded(operation: Operation, request: HttpRequest, keys: dict[str, Any]) -
     """The closed list of what may go wrong; anything else is a fault of ours and answered as one."""
     try:
         query = from_query(request.GET.dict(), operation.query)
-        answer = operation.do(Asked(request, query, _body(operation, request)), **keys)
-    except Wrong as wrong:
+        answer = operation.do(ApiRequest(request, query, _body(operation, request)), **keys)
+    except WrongRequest as wrong:
         return _refuse(wrong.status, "invalid", f"{wrong}.", fields=wrong.fields)
     except Invalid as invalid:
         return _refuse(422, "invalid", "Some values cannot be used.", fields=invalid.errors)
@@ -97,7 +97,7 @@ def _body(operation: Operation, request: HttpRequest) -> dict[str, Any]:
     except (ValueError, RecursionError):
         raise BadRequest("The body is not JSON.") from None
     if wrong := check(value, operation.body, "body"):
-        raise Wrong(wrong)
+        raise WrongRequest(wrong)
     return dict(value)
 
 
@@ -105,13 +105,13 @@ def _no_constant(word: str) -> None:
     raise ValueError(f"{word} is not JSON")
 
 
-def page_of(rows: Any, asked: Asked, shape: Callable[[Sequence[Any]], list[Any]]) -> Answer:
+def page_of(rows: Any, asked: ApiRequest, shape: Callable[[Sequence[Any]], list[Any]]) -> ApiResponse:
     """One page of a list: {"count", "page", "pages", "rows", "items"}; behind the last page nothing."""
     paginator = Paginator(rows, asked.query.get("rows", PER_PAGE))
     number = asked.query.get("page", 1)
     items = shape(list(paginator.page(number).object_list)) if number <= paginator.num_pages else []
     head = {"count": paginator.count, "page": number, "pages": paginator.num_pages, "rows": paginator.per_page}
-    return Answer(head | {"items": items})
+    return ApiResponse(head | {"items": items})
 
 
 class Rate:

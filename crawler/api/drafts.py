@@ -16,7 +16,7 @@ from ..launching.launch import snapshot_of
 from ..preview.drafts import draft_of, with_draft, with_excludes
 from ..values import PointSettings, Snapshot
 from . import shapes
-from .contract import Asked, Schema, choice, number, several, switch, text, thing
+from .contract import ApiRequest, Schema, choice, number, several, switch, text, thing
 
 LONGEST = 2048
 _SHOWN: dict[str, Schema] = {
@@ -47,7 +47,7 @@ def entries_of(body: Mapping[str, Any]) -> dict[str, Any]:
     return entries
 
 
-def settings_asked(asked: Asked, document: Document, *, every: bool = False) -> Snapshot:
+def settings_asked(asked: ApiRequest, document: Document, *, every: bool = False) -> Snapshot:
     """The saved settings with what was sent in place of them; `every`: inactive crawl points too."""
     body = asked.body
     if "draft" in body or "excludes" in body:

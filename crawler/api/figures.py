@@ -8,13 +8,13 @@ from clearinghouse.library.models import Document
 from clearinghouse.published.types import PAGE_TYPES
 
 from ..launching.launch import snapshot_of
-from ..ledger.site_folders import Group, by_folder, by_site
+from ..ledger.site_folders import SiteFolder, by_folder, by_site
 from ..runs.run_advice import advised
 from ..runs.run_counts import tallies, totals
 from ..runs.tabs.tab_settings import differing
 from ..runs.views.run_access import run_or_404
 from . import result_shapes
-from .contract import PAGING, Address, Answer, Asked, Operation, Schema, number, text
+from .contract import PAGING, ApiAddress, ApiRequest, ApiResponse, Operation, Schema, number, text
 from .door import page_of
 from .paths import OF_RUN, RUN
 from .results import excursion_or_404
@@ -35,7 +35,7 @@ SCHEMAS: dict[str, Schema] = {
 }  # fmt: skip
 
 
-def counts(asked: Asked, run_id: int) -> Answer:
+def counts(asked: ApiRequest, run_id: int) -> ApiResponse:
     """The figures of the run page: how many addresses had which decision, depth, status, type; what is advised for how
     many documents (propagate, review, again), once they were looked through; still_looking: how many were not yet."""
     run, docs = run_or_404(asked.request, run_id)
@@ -44,7 +44,7 @@ def counts(asked: Asked, run_id: int) -> Answer:
         docs = {doc_id} if docs is None else docs & {doc_id}
     sums, divided, found = totals(run, docs), tallies(run, docs), advised(run, docs)
     figures: dict[str, Any] = {name: getattr(sums, name) for name in (*COUNTERS, "documents", "bytes")}
-    return Answer(figures | {
+    return ApiResponse(figures | {
         "skipped_by_reason": divided.skipped,
         "failed_by_reason": divided.failed,
         "statuses": {f"{first}xx": count for first, count in sorted(divided.statuses.items())},
@@ -58,7 +58,7 @@ def counts(asked: Asked, run_id: int) -> Answer:
     })  # fmt: skip
 
 
-def folders(asked: Asked, run_id: int) -> Answer:
+def folders(asked: ApiRequest, run_id: int) -> ApiResponse:
     """The folders right below one; the one with its own name holds the pages right in it."""
     run, docs = run_or_404(asked.request, run_id)
     folder, doc_id = asked.query.get("folder", ""), asked.query.get("document")
@@ -66,11 +66,11 @@ def folders(asked: Asked, run_id: int) -> Answer:
     return page_of(rows, asked, lambda page: [_folder(row) for row in page])
 
 
-def _folder(row: Group) -> dict[str, Any]:
+def _folder(row: SiteFolder) -> dict[str, Any]:
     return {"folder": row.start} | {name: getattr(row, name) for name in _COUNTS}
 
 
-def differences(asked: Asked, run_id: int, doc_id: int) -> Answer:
+def differences(asked: ApiRequest, run_id: int, doc_id: int) -> ApiResponse:
     """What of a document's settings is not as it was at the launch; neither user ID nor password is in it."""
     excursion = excursion_or_404(asked, run_id, doc_id)
     document = Document.objects.filter(pk=doc_id).first()
@@ -81,15 +81,15 @@ def differences(asked: Asked, run_id: int, doc_id: int) -> Answer:
 
 
 ADDRESSES = (
-    Address(RUN + "counts/", "api-run-counts", {
+    ApiAddress(RUN + "counts/", "api-run-counts", {
         "GET": Operation(counts, "Addresses of a run by reason, depth, status and type", "Counts",
                          query=DOCUMENT_QUERY),
     }),
-    Address(RUN + "folders/", "api-run-folders", {
+    ApiAddress(RUN + "folders/", "api-run-folders", {
         "GET": Operation(folders, "The tree of a run, one folder at a time", "Folder", many=True,
                          query=PAGING | FOLDER_QUERY),
     }),
-    Address(OF_RUN + "settings/differences/", "api-run-settings-differences", {
+    ApiAddress(OF_RUN + "settings/differences/", "api-run-settings-differences", {
         "GET": Operation(differences, "Settings used against those of now", "SettingsDifference", many=True,
                          query=PAGING),
     }),

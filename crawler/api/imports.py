@@ -11,12 +11,12 @@ from clearinghouse.accounts.policies import Action, document_or_404
 from clearinghouse.library.models import Document
 from crawlpoints.bulk_changes import Changed
 from crawlpoints.imports import import_steps, short_import
-from crawlpoints.imports.point_csv import Unreadable, is_long
-from crawlpoints.imports.short_import import Plan, Planned
+from crawlpoints.imports.point_csv import UnreadablePointCsv, is_long
+from crawlpoints.imports.short_import import ImportPlan, PlannedLine
 from crawlpoints.models import Import
 from crawlpoints.point_checks import Invalid
 
-from .contract import Address, Answer, Asked, Operation, Schema, switch, text, thing
+from .contract import ApiAddress, ApiRequest, ApiResponse, Operation, Schema, switch, text, thing
 from .paths import DOCUMENT, IMPORT
 from .shapes import FLAG, INT, INT_OR_NOTHING, TEXT, list_of, shape_of
 from .taking_back import token_of
@@ -42,11 +42,11 @@ SCHEMAS: dict[str, Schema] = {
         first_lines=_LINES, first_errors=_LINES,
     ),
 }  # fmt: skip
-Do = Callable[[Document, str], tuple[Plan, Changed]]
+Do = Callable[[Document, str], tuple[ImportPlan, Changed]]
 _ORDERS = {"import": import_steps.confirm, "cancel": import_steps.cancel, "undo": import_steps.take_back}
 
 
-def import_points(asked: Asked, doc_id: int) -> Answer:
+def import_points(asked: ApiRequest, doc_id: int) -> ApiResponse:
     """More than 300 lines are worked on beside the request: 202, and the address that says how far it has come."""
     document = document_or_404(asked.user, doc_id, Action.EDIT)
     sheet = asked.body["csv"]
@@ -55,19 +55,19 @@ def import_points(asked: Asked, doc_id: int) -> Answer:
     pieces = [sheet] if isinstance(sheet, str) else _decoded(sheet)
     try:
         row = import_steps.ask(document, pieces, asked.by, at_once=_saves(asked))
-    except Unreadable as wrong:
+    except UnreadablePointCsv as wrong:
         raise Invalid({"csv": [str(wrong)]}) from None
     status = reverse("api-import", args=[doc_id, row.pk])
     told = {"saved": False, "added": [], "changed": 0, "undo": "", "ignored_columns": [], "lines": []}
-    return Answer(told | {"import_id": row.pk, "status": status}, 202)
+    return ApiResponse(told | {"import_id": row.pk, "status": status}, 202)
 
 
-def import_excludes(asked: Asked, doc_id: int) -> Answer:
+def import_excludes(asked: ApiRequest, doc_id: int) -> ApiResponse:
     document = document_or_404(asked.user, doc_id, Action.EDIT)
     return _imported(asked, document, short_import.plan_excludes, short_import.import_excludes)
 
 
-def _saves(asked: Asked) -> bool:
+def _saves(asked: ApiRequest) -> bool:
     return bool(asked.body.get("save") or asked.query.get("save"))
 
 
@@ -77,7 +77,7 @@ def _decoded(body: Any) -> Iterator[str]:
     try:
         yield from codecs.iterdecode(_bounded(pieces), "utf-8-sig")
     except UnicodeDecodeError:
-        raise Unreadable("Send the CSV as UTF-8") from None
+        raise UnreadablePointCsv("Send the CSV as UTF-8") from None
 
 
 def _bounded(pieces: Iterable[bytes]) -> Iterator[bytes]:
@@ -85,18 +85,20 @@ def _bounded(pieces: Iterable[bytes]) -> Iterator[bytes]:
     for piece in pieces:
         read += len(piece)
         if read > MOST_BYTES:
-            raise Unreadable(f"At most {MOST_BYTES // 1_000_000} MB can be imported at once")
+            raise UnreadablePointCsv(f"At most {MOST_BYTES // 1_000_000} MB can be imported at once")
         yield piece
 
 
-def _imported(asked: Asked, document: Document, plan_of: Callable[[Document, str], Plan], do: Do) -> Answer:
+def _imported(
+    asked: ApiRequest, document: Document, plan_of: Callable[[Document, str], ImportPlan], do: Do
+) -> ApiResponse:
     """Lines with an error are left out; the others are done together, or none of them."""
     lines, saved = asked.body["csv"], _saves(asked)
     try:
         plan, changed = do(document, lines) if saved else (plan_of(document, lines), Changed())
-    except Unreadable as wrong:
+    except UnreadablePointCsv as wrong:
         raise Invalid({"csv": [str(wrong)]}) from None
-    return Answer({
+    return ApiResponse({
         "saved": saved,
         "added": [*changed.added, *changed.excludes],
         "changed": len(changed.before),
@@ -108,7 +110,7 @@ def _imported(asked: Asked, document: Document, plan_of: Callable[[Document, str
     })  # fmt: skip
 
 
-def _line(line: Planned) -> dict[str, Any]:
+def _line(line: PlannedLine) -> dict[str, Any]:
     names = ("number", "outcome", "name", "message")
     return {name: getattr(line, name) for name in names} | {"changes": _changes(line.changes)}
 
@@ -117,21 +119,21 @@ def _changes(changes: Iterable[Any]) -> list[dict[str, str]]:
     return [{"column": column, "old": str(old), "new": str(new)} for column, old, new in changes]
 
 
-def status(asked: Asked, doc_id: int, import_id: int) -> Answer:
-    return Answer(_long(_found(asked, doc_id, import_id)))
+def status(asked: ApiRequest, doc_id: int, import_id: int) -> ApiResponse:
+    return ApiResponse(_long(_found(asked, doc_id, import_id)))
 
 
-def order(asked: Asked, doc_id: int, import_id: int, order: str) -> Answer:
+def order(asked: ApiRequest, doc_id: int, import_id: int, order: str) -> ApiResponse:
     """import: do what it would; cancel: do nothing of it; undo: as it was before."""
     row = _found(asked, doc_id, import_id)
     if order not in _ORDERS:
         raise Http404(f"No such command; there are {', '.join(_ORDERS)}")
     _ORDERS[order](row)
     row.refresh_from_db()
-    return Answer(_long(row), 202)
+    return ApiResponse(_long(row), 202)
 
 
-def _found(asked: Asked, doc_id: int, import_id: int) -> Import:
+def _found(asked: ApiRequest, doc_id: int, import_id: int) -> Import:
     document = document_or_404(asked.user, doc_id, Action.EDIT)
     row = Import.objects.filter(pk=import_id, document=document).first()
     if row is None:
@@ -155,17 +157,17 @@ def _long(row: Import) -> dict[str, Any]:
 
 
 ADDRESSES = (
-    Address(DOCUMENT + "crawl-points/import/", "api-crawl-points-import", {
+    ApiAddress(DOCUMENT + "crawl-points/import/", "api-crawl-points-import", {
         "POST": Operation(import_points, "Import crawl points from CSV, or see what it would do", "Import", body=SHEET,
                           query={"save": _SAVE}, streams="csv", later=True),
     }),
-    Address(DOCUMENT + "exclude-urls/import/", "api-exclude-urls-import", {
+    ApiAddress(DOCUMENT + "exclude-urls/import/", "api-exclude-urls-import", {
         "POST": Operation(import_excludes, "Import exclude URLs from CSV or lines", "Import", body=SHEET),
     }),
-    Address(IMPORT, "api-import", {
+    ApiAddress(IMPORT, "api-import", {
         "GET": Operation(status, "How far a long import has come, and what it does", "LongImport"),
     }),
-    Address(IMPORT + "<slug:order>/", "api-import-order", {
+    ApiAddress(IMPORT + "<slug:order>/", "api-import-order", {
         "POST": Operation(order, "Let a long import be done, cancelled, or taken back", "LongImport", status=202),
     }),
 )  # fmt: skip

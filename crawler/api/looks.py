@@ -18,7 +18,7 @@ from ..preview.fetch_once import visit
 from ..preview.form_detection import detect as detect_form
 from ..preview.sign_in_tries import tried_with
 from ..values import PointSettings
-from .contract import Address, Answer, Asked, Operation, Schema, number, text, thing
+from .contract import ApiAddress, ApiRequest, ApiResponse, Operation, Schema, number, text, thing
 from .drafts import UNSAVED, drafted, settings_asked
 from .paths import DOCUMENT
 from .shapes import FLAG, INT, TEXT, list_of, shape_of
@@ -42,32 +42,32 @@ SCHEMAS: dict[str, Schema] = {
 }  # fmt: skip
 
 
-def fetch(asked: Asked, doc_id: int) -> Answer:
+def fetch(asked: ApiRequest, doc_id: int) -> ApiResponse:
     """As the tester does: every hop is checked as the crawler would; at most ten seconds."""
     document = document_or_404(asked.user, doc_id, Action.TEST)
     seen = visit(settings_asked(asked, document), saved_points(document), asked.body["url"].strip())
     _not_refused(seen.retry_after, seen.verdict)
     links = [{"url": url, "why": reason} for url, reason in seen.links_out]
     told = {name: value for name, value in seen.to_json().items() if name in SCHEMAS["Visit"]["properties"]}
-    return Answer(told | {"links_out": links})
+    return ApiResponse(told | {"links_out": links})
 
 
-def detect(asked: Asked, doc_id: int) -> Answer:
+def detect(asked: ApiRequest, doc_id: int) -> ApiResponse:
     """Reads one page, sends nothing."""
     document_or_404(asked.user, doc_id, Action.EDIT)
     found = detect_form(asked.body["url"].strip())
     _not_refused(found.retry_after, found.problem)
-    return Answer({name: value for name, value in asdict(found).items() if name != "retry_after"})
+    return ApiResponse({name: value for name, value in asdict(found).items() if name != "retry_after"})
 
 
-def try_sign_in(asked: Asked, doc_id: int) -> Answer:
+def try_sign_in(asked: ApiRequest, doc_id: int) -> ApiResponse:
     """A few tries in five minutes; a saved password goes only by the settings it was saved with."""
     document = document_or_404(asked.user, doc_id, Action.EDIT)
     point, draft = _point(document, asked.body)
     found = tried_with(document, point, draft, asked.body.get("password", ""))
     _not_refused(found.retry_after, found.verdict)
     steps = [{"result": result, "text": sentence} for result, sentence in found.steps]
-    return Answer({"verdict": found.verdict, "good": found.good, "steps": steps})
+    return ApiResponse({"verdict": found.verdict, "good": found.good, "steps": steps})
 
 
 def _not_refused(seconds: int, sentence: str) -> None:
@@ -88,13 +88,13 @@ def _point(document: Document, body: Any) -> tuple[CrawlPoint | None, PointSetti
 
 
 ADDRESSES = (
-    Address(DOCUMENT + "fetch/", "api-fetch", {
+    ApiAddress(DOCUMENT + "fetch/", "api-fetch", {
         "POST": Operation(fetch, "Fetch one address now and say what came back; stores nothing", "Visit", body=FETCH),
     }),
-    Address(DOCUMENT + "sign-in/detect/", "api-sign-in-detect", {
+    ApiAddress(DOCUMENT + "sign-in/detect/", "api-sign-in-detect", {
         "POST": Operation(detect, "Find the sign-in form of a page", "SignInPage", body=PAGE),
     }),
-    Address(DOCUMENT + "sign-in/test/", "api-sign-in-test", {
+    ApiAddress(DOCUMENT + "sign-in/test/", "api-sign-in-test", {
         "POST": Operation(try_sign_in, "Test a sign-in step by step", "SignInTest", body=SIGN_IN),
     }),
 )  # fmt: skip

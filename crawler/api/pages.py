@@ -12,7 +12,7 @@ from ..models import PageVersion, Run
 from ..runs.run_counts import Docs
 from ..runs.views.run_access import run_or_404
 from . import shapes
-from .contract import PAGING, Address, Answer, Asked, Operation, Schema, number
+from .contract import PAGING, ApiAddress, ApiRequest, ApiResponse, Operation, Schema, number
 from .door import page_of
 from .paths import URL
 from .shapes import FLAG, INT, INT_OR_NOTHING, MOMENT, TEXT, list_of, moment, shape_of
@@ -37,11 +37,11 @@ SCHEMAS: dict[str, Schema] = {
 TWO = {"old": number("Key of the older version", least=1), "new": number("Key of the newer version", least=1)}
 
 
-def why(asked: Asked, run_id: int, entry_id: int) -> Answer:
+def why(asked: ApiRequest, run_id: int, entry_id: int) -> ApiResponse:
     """The decision in a sentence, the checks that led to it, the way from the crawl point."""
     run, docs, row = _row(asked, run_id, entry_id)
     found = explain(run, docs, row)
-    return Answer({
+    return ApiResponse({
         "sentence": found.sentence,
         "checks": [{"result": step.result, "text": _words(step)} for step in found.trace],
         "path": shapes.ledger_rows(found.path),
@@ -58,7 +58,7 @@ def _words(step: Any) -> str:
     return f"{step.text}{step.compared.address_hit or 'missing'}"
 
 
-def links_out(asked: Asked, run_id: int, entry_id: int) -> Answer:
+def links_out(asked: ApiRequest, run_id: int, entry_id: int) -> ApiResponse:
     _, _, row = _row(asked, run_id, entry_id)
     rows = links_of(_version(row))
 
@@ -75,15 +75,15 @@ def _link(link: Any, decision: Row | None) -> dict[str, Any]:
     return found | {"outcome": decision.outcome, "reason": decision.reason, "id": decision.id}
 
 
-def links_in(asked: Asked, run_id: int, entry_id: int) -> Answer:
+def links_in(asked: ApiRequest, run_id: int, entry_id: int) -> ApiResponse:
     """Looked for in the first thousand pages of the document; `complete` says whether those were all."""
     _, _, row = _row(asked, run_id, entry_id)
     found = links_to(row)
     items = [{"id": page.id, "url": page.url, "anchor": anchor} for page, anchor in found.rows]
-    return Answer({"complete": found.complete, "items": items})
+    return ApiResponse({"complete": found.complete, "items": items})
 
 
-def versions(asked: Asked, run_id: int, entry_id: int) -> Answer:
+def versions(asked: ApiRequest, run_id: int, entry_id: int) -> ApiResponse:
     _, _, row = _row(asked, run_id, entry_id)
     return page_of(versions_of(row), asked, lambda page: [_version_shape(one) for one in page])
 
@@ -93,12 +93,12 @@ def _version_shape(row: PageVersion) -> dict[str, Any]:
     return found | {"found_at": moment(row.found_at), "digest": bytes(row.digest).hex()}
 
 
-def compare(asked: Asked, run_id: int, entry_id: int) -> Answer:
+def compare(asked: ApiRequest, run_id: int, entry_id: int) -> ApiResponse:
     """Word by word; this version with the one before unless others are named."""
     _, _, row = _row(asked, run_id, entry_id)
     old, new = two_versions(row, _version(row), asked.query.get("new"), asked.query.get("old"))
     found = difference(text_of(old) if old else "", text_of(new))
-    return Answer({
+    return ApiResponse({
         "old": old.pk if old else None,
         "new": new.pk,
         "words_added": found.added,
@@ -108,14 +108,14 @@ def compare(asked: Asked, run_id: int, entry_id: int) -> Answer:
     })  # fmt: skip
 
 
-def source(asked: Asked, run_id: int, entry_id: int) -> Answer:
+def source(asked: ApiRequest, run_id: int, entry_id: int) -> ApiResponse:
     """The bytes as text; null for what is no text."""
     _, _, row = _row(asked, run_id, entry_id)
     found = source_of(_version(row), shapes.TEXT_LIMIT)
-    return Answer({"text": found[0] if found else None, "cut": bool(found and found[1])})
+    return ApiResponse({"text": found[0] if found else None, "cut": bool(found and found[1])})
 
 
-def _row(asked: Asked, run_id: int, entry_id: int) -> tuple[Run, Docs, Row]:
+def _row(asked: ApiRequest, run_id: int, entry_id: int) -> tuple[Run, Docs, Row]:
     run, docs = run_or_404(asked.request, run_id)
     row = one(run, docs, entry_id)
     if row is None:
@@ -131,23 +131,23 @@ def _version(row: Row) -> PageVersion:
 
 
 ADDRESSES = (
-    Address(URL + "why/", "api-run-url-why", {
+    ApiAddress(URL + "why/", "api-run-url-why", {
         "GET": Operation(why, "Why an address was crawled or not, and the path to it", "Why"),
     }),
-    Address(URL + "links-out/", "api-run-url-links-out", {
+    ApiAddress(URL + "links-out/", "api-run-url-links-out", {
         "GET": Operation(links_out, "The links of a stored page with what was decided about each", "LinkOut",
                          many=True, query=PAGING),
     }),
-    Address(URL + "links-in/", "api-run-url-links-in", {
+    ApiAddress(URL + "links-in/", "api-run-url-links-in", {
         "GET": Operation(links_in, "The pages that link to an address", "LinksIn"),
     }),
-    Address(URL + "versions/", "api-run-url-versions", {
+    ApiAddress(URL + "versions/", "api-run-url-versions", {
         "GET": Operation(versions, "Every content an address had, newest first", "Version", many=True, query=PAGING),
     }),
-    Address(URL + "difference/", "api-run-url-difference", {
+    ApiAddress(URL + "difference/", "api-run-url-difference", {
         "GET": Operation(compare, "Two versions of a page compared word by word", "Difference", query=TWO),
     }),
-    Address(URL + "source/", "api-run-url-source", {
+    ApiAddress(URL + "source/", "api-run-url-source", {
         "GET": Operation(source, "The source of a stored page", "Source"),
     }),
 )  # fmt: skip

@@ -12,12 +12,25 @@ from clearinghouse.library.models import Project
 from crawlpoints.point_checks import Invalid
 
 from ..launching import crawl_requests, schedules
-from ..launching.views.plan_views import Plan, plans_of
+from ..launching.views.plan_views import PlanShown, plans_of
 from ..launching.views.schedule_form import AT, WhenForm, moment_of
 from ..models import Every, Schedule
 from ..runs.views.run_access import visible_docs
 from . import runs
-from .contract import PAGING, Address, Answer, Asked, Operation, Schema, choice, number, several, switch, text, thing
+from .contract import (
+    PAGING,
+    ApiAddress,
+    ApiRequest,
+    ApiResponse,
+    Operation,
+    Schema,
+    choice,
+    number,
+    several,
+    switch,
+    text,
+    thing,
+)
 from .door import page_of
 from .paths import SCHEDULE
 from .shapes import FLAG, INT, INT_OR_NOTHING, MOMENT, TEXT, moment, shape_of
@@ -42,13 +55,13 @@ SCHEMAS: dict[str, Schema] = {
 _FIELDS = {"when": "every", "weekday": "weekdays"}  # of the form, where the contract calls them otherwise
 
 
-def listed(asked: Asked) -> Answer:
+def listed(asked: ApiRequest) -> ApiResponse:
     """Those that touch a document you may see, the next one first; numbers count your documents."""
     plans = plans_of(visible_docs(asked.request))
     return page_of(plans, asked, lambda page: [_shape(plan) for plan in page])
 
 
-def add(asked: Asked) -> Answer:
+def add(asked: ApiRequest) -> ApiResponse:
     """As a launch now, but later, once or again and again; times are those of your own clock."""
     require(asked.user, Action.ADMINISTER)
     if asked.body.get("propagate_after"):
@@ -79,7 +92,7 @@ def _times(body: Any) -> dict[str, Any]:
     return form.cleaned_data
 
 
-def _what(asked: Asked) -> dict[str, Any]:
+def _what(asked: ApiRequest) -> dict[str, Any]:
     """What of the house is meant; documents are those it means now, a project or a view whatever it holds then."""
     body = asked.body
     runs.named_or_invalid(body)
@@ -103,27 +116,27 @@ def _limits(body: Any) -> dict[str, Any]:
     return {name: body[name] for name in names if name in body} | {"speed": body.get("speed") or choices.speed()}
 
 
-def one(asked: Asked, schedule_id: int) -> Answer:
+def one(asked: ApiRequest, schedule_id: int) -> ApiResponse:
     return _answer(asked, schedule_id)
 
 
-def change(asked: Asked, schedule_id: int) -> Answer:
+def change(asked: ApiRequest, schedule_id: int) -> ApiResponse:
     require(asked.user, Action.ADMINISTER)
     schedules.turn(_found(asked, schedule_id).schedule, on=asked.body["active"], now=timezone.now())
     return _answer(asked, schedule_id)
 
 
-def delete(asked: Asked, schedule_id: int) -> Answer:
+def delete(asked: ApiRequest, schedule_id: int) -> ApiResponse:
     require(asked.user, Action.ADMINISTER)
     schedules.remove(_found(asked, schedule_id).schedule)
-    return Answer({"id": schedule_id})
+    return ApiResponse({"id": schedule_id})
 
 
-def _answer(asked: Asked, schedule_id: int, status: int = 200) -> Answer:
-    return Answer(_shape(_found(asked, schedule_id)), status)
+def _answer(asked: ApiRequest, schedule_id: int, status: int = 200) -> ApiResponse:
+    return ApiResponse(_shape(_found(asked, schedule_id)), status)
 
 
-def _found(asked: Asked, schedule_id: int) -> Plan:
+def _found(asked: ApiRequest, schedule_id: int) -> PlanShown:
     plans = plans_of(visible_docs(asked.request))
     found = next((plan for plan in plans if plan.schedule.pk == schedule_id), None)
     if found is None:
@@ -131,7 +144,7 @@ def _found(asked: Asked, schedule_id: int) -> Plan:
     return found
 
 
-def _shape(plan: Plan) -> dict[str, Any]:
+def _shape(plan: PlanShown) -> dict[str, Any]:
     row = plan.schedule
     names = ("id", "zone", "active", "speed", "note", "label", "created_by", "last_run_id", "last_said")
     return {name: getattr(row, name) for name in names} | {
@@ -144,11 +157,11 @@ def _shape(plan: Plan) -> dict[str, Any]:
 
 
 ADDRESSES = (
-    Address("schedules/", "api-schedules", {
+    ApiAddress("schedules/", "api-schedules", {
         "GET": Operation(listed, "Planned crawls, the next one first", "Schedule", many=True, query=PAGING),
         "POST": Operation(add, "Plan a crawl, once or every day, week or month", "Schedule", body=PLAN, status=201),
     }),
-    Address(SCHEDULE, "api-schedule", {
+    ApiAddress(SCHEDULE, "api-schedule", {
         "GET": Operation(one, "One planned crawl", "Schedule"),
         "PATCH": Operation(change, "Turn a planned crawl off or on", "Schedule", body=CHANGE),
         "DELETE": Operation(delete, "Delete a planned crawl", "Deleted"),

@@ -6,8 +6,8 @@ from clearinghouse.audit.models import Entry
 from clearinghouse.audit.queries import without_login
 
 from ..findings.types import Fix
-from ..ledger.error_groups import Group as Errors
-from ..ledger.site_folders import Group as Site
+from ..ledger.error_groups import FailureGroup as Errors
+from ..ledger.site_folders import SiteFolder as Site
 from ..models import CrawlRequest, Excursion, Finding, Preview
 from ..runs.run_comparison import Pair, Side
 from ..runs.tabs.tab_settings import used_points

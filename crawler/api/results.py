@@ -20,7 +20,7 @@ from ..runs.run_counts import Docs, excursions_of
 from ..runs.tabs.tab_changes import why_gone
 from ..runs.views.run_access import run_or_404, visible_docs
 from . import result_shapes, shapes
-from .contract import Answer, Asked, Schema, choice, number, text, thing
+from .contract import ApiRequest, ApiResponse, Schema, choice, number, text, thing
 from .door import page_of
 
 CHANGES = ("new", "changed", "gone", "moved", "unchanged")
@@ -35,7 +35,7 @@ COMPARE_QUERY = {
 }
 
 
-def findings(asked: Asked, run_id: int) -> Answer:
+def findings(asked: ApiRequest, run_id: int) -> ApiResponse:
     """All of them once still_looking in the counts of the run is 0."""
     run, docs = run_or_404(asked.request, run_id)
     rows = findings_of(run.pk, docs, asked.query.get("state", ""))
@@ -44,24 +44,24 @@ def findings(asked: Asked, run_id: int) -> Answer:
     return page_of(rows, asked, lambda page: [result_shapes.finding(row) for row in page])
 
 
-def finding(asked: Asked, finding_id: int) -> Answer:
-    return Answer(result_shapes.finding(_finding(asked, finding_id)))
+def finding(asked: ApiRequest, finding_id: int) -> ApiResponse:
+    return ApiResponse(result_shapes.finding(_finding(asked, finding_id)))
 
 
-def decide(asked: Asked, finding_id: int) -> Answer:
+def decide(asked: ApiRequest, finding_id: int) -> ApiResponse:
     row, _ = _to_change(asked, finding_id)
     write_decision(row, asked.body["state"], asked.by, asked.body.get("note", "").strip())
-    return Answer(result_shapes.finding(row))
+    return ApiResponse(result_shapes.finding(row))
 
 
-def fix(asked: Asked, finding_id: int) -> Answer:
+def fix(asked: ApiRequest, finding_id: int) -> ApiResponse:
     """One of the offered repairs, carried out as the dialog would; the finding is solved then."""
     row, document = _to_change(asked, finding_id)
     repair(row, asked.body["fix"], document, asked.by)
-    return Answer(result_shapes.finding(row))
+    return ApiResponse(result_shapes.finding(row))
 
 
-def _finding(asked: Asked, finding_id: int) -> Finding:
+def _finding(asked: ApiRequest, finding_id: int) -> Finding:
     docs = visible_docs(asked.request)
     row = Finding.objects.select_related("excursion").filter(pk=finding_id).first()
     if row is None or (docs is not None and row.doc_id not in docs):
@@ -69,18 +69,18 @@ def _finding(asked: Asked, finding_id: int) -> Finding:
     return row
 
 
-def _to_change(asked: Asked, finding_id: int) -> tuple[Finding, Document]:
+def _to_change(asked: ApiRequest, finding_id: int) -> tuple[Finding, Document]:
     row = _finding(asked, finding_id)
     return row, document_or_404(asked.user, row.doc_id, Action.EDIT)
 
 
-def hosts(asked: Asked, run_id: int) -> Answer:
+def hosts(asked: ApiRequest, run_id: int) -> ApiResponse:
     run, docs = run_or_404(asked.request, run_id)
     rows = by_site(run, docs, asked.query.get("document"))
     return page_of(rows, asked, lambda page: [result_shapes.host(row) for row in page])
 
 
-def errors(asked: Asked, run_id: int) -> Answer:
+def errors(asked: ApiRequest, run_id: int) -> ApiResponse:
     """Failed addresses in groups of one kind; those of the crawl before that are met no more are `solved`."""
     run, docs = run_or_404(asked.request, run_id)
     found = failures_of(run, docs, ledger.Filter(doc_id=asked.query.get("document")))
@@ -88,7 +88,7 @@ def errors(asked: Asked, run_id: int) -> Answer:
     return page_of(rows, asked, lambda page: [result_shapes.error_group(row) for row in page])
 
 
-def changes(asked: Asked, run_id: int, doc_id: int) -> Answer:
+def changes(asked: ApiRequest, run_id: int, doc_id: int) -> ApiResponse:
     """The pages of a document against its crawl before: addresses with what became of them."""
     excursion = excursion_or_404(asked, run_id, doc_id)
     before = excursion_before(excursion)
@@ -110,12 +110,12 @@ def changes(asked: Asked, run_id: int, doc_id: int) -> Answer:
     return page_of(keys, asked, shape)
 
 
-def settings_used(asked: Asked, run_id: int, doc_id: int) -> Answer:
+def settings_used(asked: ApiRequest, run_id: int, doc_id: int) -> ApiResponse:
     """Crawl points and exclude URLs as the run took them over; neither user ID nor password is in it."""
-    return Answer(result_shapes.settings_used(excursion_or_404(asked, run_id, doc_id)))
+    return ApiResponse(result_shapes.settings_used(excursion_or_404(asked, run_id, doc_id)))
 
 
-def excursion_or_404(asked: Asked, run_id: int, doc_id: int) -> Excursion:
+def excursion_or_404(asked: ApiRequest, run_id: int, doc_id: int) -> Excursion:
     run, docs = run_or_404(asked.request, run_id)
     found = excursions_of(run, docs).filter(doc_id=doc_id).first()
     if found is None:
@@ -123,13 +123,13 @@ def excursion_or_404(asked: Asked, run_id: int, doc_id: int) -> Excursion:
     return found
 
 
-def compare(asked: Asked, run_id: int, other_id: int) -> Answer:
+def compare(asked: ApiRequest, run_id: int, other_id: int) -> ApiResponse:
     """Two runs, document by document; a side is null where that run did not crawl the document."""
     rows, _ = _pairs(asked, run_id, other_id)
     return page_of(rows, asked, lambda page: [result_shapes.pair(row) for row in page])
 
 
-def compared_pages(asked: Asked, run_id: int, other_id: int, doc_id: int) -> Answer:
+def compared_pages(asked: ApiRequest, run_id: int, other_id: int, doc_id: int) -> ApiResponse:
     """The pages of one document by how they differ; without a kind those that differ."""
     rows, _ = _pairs(asked, run_id, other_id)
     pair = next((one for one in rows if one.doc_id == doc_id), None)
@@ -139,7 +139,7 @@ def compared_pages(asked: Asked, run_id: int, other_id: int, doc_id: int) -> Ans
     return page_of(found, asked, lambda page: shapes.ledger_rows(map(ledger.row_of, page)))
 
 
-def _pairs(asked: Asked, run_id: int, other_id: int) -> tuple[list[Pair], Docs]:
+def _pairs(asked: ApiRequest, run_id: int, other_id: int) -> tuple[list[Pair], Docs]:
     first, docs = run_or_404(asked.request, run_id)
     second, _ = run_or_404(asked.request, other_id)
     return pairs_of(first, second, docs), docs

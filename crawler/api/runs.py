@@ -8,7 +8,7 @@ from django.http import Http404
 from django.utils import timezone
 
 from clearinghouse.accounts import options as choices
-from clearinghouse.accounts.policies import Action, Scope, documents_for, require, scope_of
+from clearinghouse.accounts.policies import Action, RoleScope, documents_for, require, scope_of
 from crawlpoints.models import CrawlPointLink, SavedView
 from crawlpoints.point_checks import Invalid
 from crawlpoints.queries import patterns_of
@@ -16,7 +16,7 @@ from crawlpoints.saved_views import views_of
 
 from ..launching import control, crawl_requests, schedules
 from ..launching.document_filter import documents_in
-from ..launching.launch_subset import ONLY_FAILED, ONLY_NEW, Choice
+from ..launching.launch_subset import ONLY_FAILED, ONLY_NEW, SubsetChoice
 from ..ledger import queries as ledger
 from ..ledger.page_details import version_of
 from ..models import Propagation, PropagationStep, Run
@@ -26,7 +26,7 @@ from ..runs.run_counts import totals, totals_of_runs
 from ..runs.views.run_access import run_or_404, run_to_control_or_404, visible_docs
 from ..values import OUTCOMES, QUEUED, REASONS
 from . import shapes
-from .contract import Answer, Asked, Schema, choice, number, several, switch, text, thing
+from .contract import ApiRequest, ApiResponse, Schema, choice, number, several, switch, text, thing
 from .door import page_of
 
 _MONTH = 30 * 24 * 3600
@@ -74,7 +74,7 @@ _ACTS: dict[str, Callable[[Run, str], object]] = {
 }  # fmt: skip
 
 
-def listed(asked: Asked) -> Answer:
+def listed(asked: ApiRequest) -> ApiResponse:
     docs = visible_docs(asked.request)
     state = asked.query.get("state")
     rows = runs_in(state, docs) if state else visible_runs(docs).order_by("-id")
@@ -87,12 +87,12 @@ def listed(asked: Asked) -> Answer:
     return page_of(rows, asked, shape)
 
 
-def one(asked: Asked, run_id: int) -> Answer:
+def one(asked: ApiRequest, run_id: int) -> ApiResponse:
     run, docs = run_or_404(asked.request, run_id)
-    return Answer(shapes.run(run, totals(run, docs)))
+    return ApiResponse(shapes.run(run, totals(run, docs)))
 
 
-def launch(asked: Asked) -> Answer:
+def launch(asked: ApiRequest) -> ApiResponse:
     require(asked.user, Action.LAUNCH)
     body = asked.body
     if body.get("propagate_after"):
@@ -100,12 +100,12 @@ def launch(asked: Asked) -> Answer:
     options = {
         name: body[name] for name in ("note", "label", "propagate_after", "max_seconds", "max_pages") if name in body
     }
-    part = Choice(body.get("only", ""), body.get("crawl_point"), _group(body))
+    part = SubsetChoice(body.get("only", ""), body.get("crawl_point"), _group(body))
     speed = body.get("speed") or choices.speed()
     run = schedules.launch(wanted(asked), by=asked.by, speed=speed, origin="api", choice=part, **options)
     crawl_requests.answer_by_launch(run, part)
     schedules.begin(run, timezone.now())
-    return Answer(shapes.run(run, totals(run)), 201)
+    return ApiResponse(shapes.run(run, totals(run)), 201)
 
 
 def _group(body: Mapping[str, Any]) -> str:
@@ -115,7 +115,7 @@ def _group(body: Mapping[str, Any]) -> str:
     return key
 
 
-def wanted(asked: Asked) -> list[int] | None:
+def wanted(asked: ApiRequest) -> list[int] | None:
     """The documents to crawl: of the named ones those this person may launch; None for every document."""
     named_or_invalid(asked.body)
     rows = documents_for(asked.user, Action.LAUNCH)
@@ -127,7 +127,7 @@ def wanted(asked: Asked) -> list[int] | None:
         return sorted(rows.values_list("pk", flat=True))
     if view := asked.body.get("view"):
         return documents_in(view_or_404(asked, view).query, asked.user, rows)
-    if chosen is None and project is None and scope_of(asked.user, Action.LAUNCH) is Scope.ALL:
+    if chosen is None and project is None and scope_of(asked.user, Action.LAUNCH) is RoleScope.ALL:
         return None
     if project is not None:
         rows = rows.filter(sheet__project__name=project)
@@ -147,62 +147,62 @@ def named_or_invalid(body: Mapping[str, Any]) -> None:
         raise Invalid({"all": [f"Leave this away, or {', '.join(name for name in named if name != 'all')}"]})
 
 
-def view_or_404(asked: Asked, view_id: int) -> SavedView:
+def view_or_404(asked: ApiRequest, view_id: int) -> SavedView:
     view = views_of(asked.user).filter(pk=view_id).first()
     if view is None:
         raise Http404("You have no saved view with this key")
     return view
 
 
-def act(asked: Asked, run_id: int, action: str) -> Answer:
+def act(asked: ApiRequest, run_id: int, action: str) -> ApiResponse:
     run, docs = run_to_control_or_404(asked.request, run_id)
     if action not in _ACTS:
         raise Http404(f"No such command; there are {', '.join(_ACTS)}")
     _ACTS[action](run, asked.by)
     run.refresh_from_db()
-    return Answer(shapes.run(run, totals(run, docs)))
+    return ApiResponse(shapes.run(run, totals(run, docs)))
 
 
-def speed(asked: Asked, run_id: int) -> Answer:
+def speed(asked: ApiRequest, run_id: int) -> ApiResponse:
     run, docs = run_to_control_or_404(asked.request, run_id)
     control.set_speed(run, asked.body["speed"], asked.by)
     run.refresh_from_db()
-    return Answer(shapes.run(run, totals(run, docs)))
+    return ApiResponse(shapes.run(run, totals(run, docs)))
 
 
-def label(asked: Asked, run_id: int) -> Answer:
+def label(asked: ApiRequest, run_id: int) -> ApiResponse:
     run, docs = run_to_control_or_404(asked.request, run_id)
     control.set_label(run, asked.body["label"], asked.by)
     run.refresh_from_db()
-    return Answer(shapes.run(run, totals(run, docs)))
+    return ApiResponse(shapes.run(run, totals(run, docs)))
 
 
-def apply_excludes(asked: Asked, run_id: int) -> Answer:
+def apply_excludes(asked: ApiRequest, run_id: int) -> ApiResponse:
     """The exclude URLs of a document as they are now count for the running crawl."""
     run, docs = run_to_control_or_404(asked.request, run_id)
     document = documents_for(asked.user, Action.CONTROL).filter(pk=asked.body["document"]).first()
     if document is None:
         raise Http404("No such document")
     control.apply_excludes(run, document.pk, patterns_of(document), asked.by)
-    return Answer(shapes.run(run, totals(run, docs)))
+    return ApiResponse(shapes.run(run, totals(run, docs)))
 
 
-def documents(asked: Asked, run_id: int) -> Answer:
+def documents(asked: ApiRequest, run_id: int) -> ApiResponse:
     run, docs = run_or_404(asked.request, run_id)
     return page_of(documents_of(run, docs), asked, lambda page: [shapes.excursion(row) for row in page])
 
 
-def urls(asked: Asked, run_id: int) -> Answer:
+def urls(asked: ApiRequest, run_id: int) -> ApiResponse:
     """The decision ledger: every address found, with what became of it and why."""
     outcome = asked.query.get("outcome")
     return _ledger(asked, run_id, (outcome,) if outcome else ())
 
 
-def pages(asked: Asked, run_id: int) -> Answer:
+def pages(asked: ApiRequest, run_id: int) -> ApiResponse:
     return _ledger(asked, run_id, ledger.PAGE_OUTCOMES)
 
 
-def _ledger(asked: Asked, run_id: int, outcomes: tuple[str, ...]) -> Answer:
+def _ledger(asked: ApiRequest, run_id: int, outcomes: tuple[str, ...]) -> ApiResponse:
     run, docs = run_or_404(asked.request, run_id)
     query, reason = asked.query, asked.query.get("reason")
     wanted = ledger.Filter(
@@ -223,32 +223,32 @@ def _ledger(asked: Asked, run_id: int, outcomes: tuple[str, ...]) -> Answer:
     return page_of(rows, asked, shapes.ledger_rows)
 
 
-def page(asked: Asked, run_id: int, entry_id: int) -> Answer:
+def page(asked: ApiRequest, run_id: int, entry_id: int) -> ApiResponse:
     run, docs = run_or_404(asked.request, run_id)
     row = ledger.one(run, docs, entry_id)
     version = version_of(row) if row else None
     if row is None or version is None:
         raise Http404("No such page in this run")
-    return Answer(shapes.page(row, version))
+    return ApiResponse(shapes.page(row, version))
 
 
-def events(asked: Asked, run_id: int) -> Answer:
+def events(asked: ApiRequest, run_id: int) -> ApiResponse:
     run, docs = run_or_404(asked.request, run_id)
     rows = events_of(run, docs, asked.query.get("kind", ""), asked.query.get("text", ""))
     return page_of(rows, asked, lambda page: [shapes.event(row) for row in page])
 
 
-def propagations(asked: Asked) -> Answer:
+def propagations(asked: ApiRequest) -> ApiResponse:
     require(asked.user, Action.VIEW_PROPAGATION)
     return page_of(Propagation.objects.order_by("-id"), asked, _with_steps)
 
 
-def propagation(asked: Asked, generation: int) -> Answer:
+def propagation(asked: ApiRequest, generation: int) -> ApiResponse:
     require(asked.user, Action.VIEW_PROPAGATION)
     row = Propagation.objects.filter(pk=generation).first()
     if row is None:
         raise Http404("No such propagation")
-    return Answer(_with_steps([row])[0])
+    return ApiResponse(_with_steps([row])[0])
 
 
 def _with_steps(rows: Any) -> list[dict[str, Any]]:

@@ -9,7 +9,7 @@ from ..ledger import stored_pages
 from ..models import Excursion
 from ..runs.queries import excursions_of_document
 from . import shapes
-from .contract import PAGING, Address, Answer, Asked, Operation, Schema, choice, text
+from .contract import PAGING, ApiAddress, ApiRequest, ApiResponse, Operation, Schema, choice, text
 from .door import page_of
 from .paths import DOCUMENT
 from .shapes import COUNTERS, INT, INT_OR_NOTHING, MOMENT, TEXT, moment, shape_of
@@ -32,12 +32,12 @@ SCHEMAS: dict[str, Schema] = {
 }  # fmt: skip
 
 
-def pages(asked: Asked, doc_id: int) -> Answer:
+def pages(asked: ApiRequest, doc_id: int) -> ApiResponse:
     """What the document shows now, whatever run stored it; `run_id` and `address_id` lead to the address in a run."""
     document = document_or_404(asked.user, doc_id, Action.VIEW_RUNS)
     query = asked.query
     kinds = {name: kind for kind, name in PAGE_TYPES.items()}
-    wanted = stored_pages.Asked(
+    wanted = stored_pages.StoredPageFilter(
         text=query.get("text", ""), type_id=kinds.get(query.get("type", "")), folder=query.get("folder", ""),
         sort=query.get("sort", "url"),
     )  # fmt: skip
@@ -59,7 +59,7 @@ def _page(row: Any, last_run: int | None, entry: int | None) -> dict[str, Any]:
     }
 
 
-def crawls(asked: Asked, doc_id: int) -> Answer:
+def crawls(asked: ApiRequest, doc_id: int) -> ApiResponse:
     """Every crawl of the document, newest first."""
     document = document_or_404(asked.user, doc_id, Action.VIEW_RUNS)
     return page_of(excursions_of_document(document.pk), asked, lambda rows: [_crawl(row) for row in rows])
@@ -75,10 +75,10 @@ def _crawl(row: Excursion) -> dict[str, Any]:
 
 
 ADDRESSES = (
-    Address(DOCUMENT + "pages/", "api-document-pages", {
+    ApiAddress(DOCUMENT + "pages/", "api-document-pages", {
         "GET": Operation(pages, "The stored pages of a document", "StoredPage", many=True, query=PAGING | PAGES_QUERY),
     }),
-    Address(DOCUMENT + "runs/", "api-document-runs", {
+    ApiAddress(DOCUMENT + "runs/", "api-document-runs", {
         "GET": Operation(crawls, "The crawls of a document, newest first", "Crawl", many=True, query=PAGING),
     }),
 )  # fmt: skip

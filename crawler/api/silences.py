@@ -9,7 +9,7 @@ from crawlpoints.point_checks import Invalid
 
 from ..launching import quiet_hours
 from ..runs.views.run_access import visible_docs
-from .contract import Address, Answer, Asked, Operation, Schema, number, several, switch, text, thing
+from .contract import ApiAddress, ApiRequest, ApiResponse, Operation, Schema, number, several, switch, text, thing
 from .shapes import FLAG, INT, MOMENT, TEXT, list_of, moment, shape_of
 
 _DAY_HOURS = 24
@@ -33,13 +33,13 @@ SCHEMAS: dict[str, Schema] = {
 }  # fmt: skip
 
 
-def shown(asked: Asked) -> Answer:
+def shown(asked: ApiRequest) -> ApiResponse:
     """Days without a quiet hour are left out."""
     visible_docs(asked.request)
-    return Answer(_shape())
+    return ApiResponse(_shape())
 
 
-def set_hours(asked: Asked) -> Answer:
+def set_hours(asked: ApiRequest) -> ApiResponse:
     """The whole week at once: a day that is not named has no quiet hours."""
     require(asked.user, Action.ADMINISTER)
     hours = ["0"] * quiet_hours.HOURS
@@ -50,10 +50,10 @@ def set_hours(asked: Asked) -> Answer:
         for hour in day["hours"]:
             hours[_DAY_HOURS * day["weekday"] + hour] = "1"
     quiet_hours.set_hours("".join(hours), asked.by)
-    return Answer(_shape())
+    return ApiResponse(_shape())
 
 
-def pause(asked: Asked) -> Answer:
+def pause(asked: ApiRequest) -> ApiResponse:
     """As the button on the page Crawls: running crawls stop fetching within seconds, and nothing is lost."""
     require(asked.user, Action.ADMINISTER)
     if asked.body["paused"]:
@@ -61,7 +61,7 @@ def pause(asked: Asked) -> Answer:
     else:
         quiet_hours.resume_all(asked.by)
     quiet_hours.enforce(timezone.now())
-    return Answer(_shape())
+    return ApiResponse(_shape())
 
 
 def _shape() -> dict[str, Any]:
@@ -83,11 +83,11 @@ def _shape() -> dict[str, Any]:
 
 
 ADDRESSES = (
-    Address("quiet-hours/", "api-quiet-hours", {
+    ApiAddress("quiet-hours/", "api-quiet-hours", {
         "GET": Operation(shown, "The hours in which no crawl runs, and whether all crawls are paused", "QuietHours"),
         "PUT": Operation(set_hours, "Set the quiet hours of the week", "QuietHours", body=DAYS),
     }),
-    Address("quiet-hours/pause/", "api-pause-all", {
+    ApiAddress("quiet-hours/pause/", "api-pause-all", {
         "POST": Operation(pause, "Pause all crawls, or let them go on", "QuietHours", body=PAUSE),
     }),
 )  # fmt: skip

@@ -11,7 +11,7 @@ from crawlpoints import bulk_changes
 from crawlpoints.bulk_changes import Changed
 from crawlpoints.point_checks import Invalid
 
-from .contract import Address, Answer, Asked, Operation, Schema, text, thing
+from .contract import ApiAddress, ApiRequest, ApiResponse, Operation, Schema, text, thing
 from .paths import DOCUMENT
 from .shapes import INT, TEXT, list_of, shape_of
 
@@ -21,24 +21,24 @@ UNDO = thing(("undo",), undo=text("What the change answered with", 900_000))
 SCHEMAS: dict[str, Schema] = {"Undone": shape_of(count=INT, left=list_of(TEXT))}
 
 
-def token_of(asked: Asked, doc_id: int, changed: Changed) -> str:
+def token_of(asked: ApiRequest, doc_id: int, changed: Changed) -> str:
     """For the field `undo` of an answer; empty when there is nothing to take back."""
     if not changed.anything:
         return ""
     return signing.dumps([asked.user.pk, doc_id, changed.to_json()], salt=_SALT, compress=True)
 
 
-def take_back(asked: Asked, doc_id: int) -> Answer:
+def take_back(asked: ApiRequest, doc_id: int) -> ApiResponse:
     """Everything as it was before the change, within an hour of it; `left` names crawl points changed since."""
     document_or_404(asked.user, doc_id, Action.EDIT)
     changed = _read(asked, doc_id)
     if not bulk_changes.within(changed, documents_for(asked.user, Action.EDIT)):
         raise Http404("One of these crawl points is in a document that you may not change")
     count, left = bulk_changes.take_back(changed)
-    return Answer({"count": count, "left": [point.url for point in left]})
+    return ApiResponse({"count": count, "left": [point.url for point in left]})
 
 
-def _read(asked: Asked, doc_id: int) -> Changed:
+def _read(asked: ApiRequest, doc_id: int) -> Changed:
     try:
         person, document, change = signing.loads(asked.body["undo"], salt=_SALT, max_age=SECONDS)
     except signing.SignatureExpired:
@@ -51,7 +51,7 @@ def _read(asked: Asked, doc_id: int) -> Changed:
 
 
 ADDRESSES = (
-    Address(DOCUMENT + "undo/", "api-undo", {
+    ApiAddress(DOCUMENT + "undo/", "api-undo", {
         "POST": Operation(take_back, "Take back an import, a copy, or limits set for several crawl points", "Undone",
                           body=UNDO),
     }),

@@ -11,7 +11,19 @@ from ..word_index import word_json as index_shapes
 from ..word_index.postings import Postings, candidates, some
 from ..word_index.stopwords import STOPWORDS
 from ..word_index.views import LINKING, LOOKED_AT, counted, docs_of, page_or_404
-from .contract import MOST_ROWS, PAGING, Address, Answer, Asked, Operation, Schema, Wrong, choice, number, text
+from .contract import (
+    MOST_ROWS,
+    PAGING,
+    ApiAddress,
+    ApiRequest,
+    ApiResponse,
+    Operation,
+    Schema,
+    WrongRequest,
+    choice,
+    number,
+    text,
+)
 from .door import PER_PAGE
 from .shapes import FLAG, INT, INT_OR_NOTHING, MOMENT, TEXT, list_of, shape_of
 
@@ -41,13 +53,13 @@ WORD = TARGET | {
 }
 
 
-def word(asked: Asked) -> Answer:
+def word(asked: ApiRequest) -> ApiResponse:
     """`pages` is null while the pages of a new generation are being counted, and with `word_id` on content development
     for who does not see every document there; only pages you may see are listed."""
     require(asked.user, Action.VIEW)
     words = words_in_text.words_asked(asked.query.get("word", ""))
     if len(words) != 1:
-        raise Wrong({"word": [f"One word is asked for; this has {len(words)}"]})
+        raise WrongRequest({"word": [f"One word is asked for; this has {len(words)}"]})
     target = asked.query.get("target", "primary")
     alias, one = TARGETS[target], words[0]
     generation = live_generation(alias)
@@ -56,7 +68,7 @@ def word(asked: Asked) -> Answer:
         rows = candidates(alias, generation, one, after=asked.query.get("after", 0), docs=docs)
         found = some(rows, asked.query.get("rows", PER_PAGE), LOOKED_AT)
     known = counted(alias, generation, one, docs)
-    return Answer({
+    return ApiResponse({
         "word": one,
         "word_id": known["word_id"],
         "target": target,
@@ -67,7 +79,7 @@ def word(asked: Asked) -> Answer:
     })  # fmt: skip
 
 
-def page(asked: Asked, page_id: int) -> Answer:
+def page(asked: ApiRequest, page_id: int) -> ApiResponse:
     """The same page of each of its lists; backlinks are those of the first 5,000 pages of the document."""
     target = asked.query.get("target", "primary")
     alias = TARGETS[target]
@@ -76,7 +88,7 @@ def page(asked: Asked, page_id: int) -> Answer:
     children = parents_children.children(alias, generation, row)
     parents = parents_children.parents(alias, generation, row, LINKING)
     shown = _slice(asked)
-    return Answer({
+    return ApiResponse({
         **index_shapes.facts(row),
         "target": target,
         "generation": generation,
@@ -90,17 +102,17 @@ def page(asked: Asked, page_id: int) -> Answer:
     })  # fmt: skip
 
 
-def _slice(asked: Asked) -> Any:
+def _slice(asked: ApiRequest) -> Any:
     rows = asked.query.get("rows", PER_PAGE)
     start = (asked.query.get("page", 1) - 1) * rows
     return slice(start, start + rows)
 
 
 ADDRESSES = (
-    Address("index/word/", "api-index-word", {
+    ApiAddress("index/word/", "api-index-word", {
         "GET": Operation(word, "A word of the index with the pages that hold it", "Word", query=WORD),
     }),
-    Address("index/pages/<int:page_id>/", "api-index-page", {
+    ApiAddress("index/pages/<int:page_id>/", "api-index-page", {
         "GET": Operation(page, "A page of the index: its words, its links both ways", "IndexedPage",
                          query=PAGING | TARGET),
     }),

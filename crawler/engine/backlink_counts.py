@@ -22,7 +22,7 @@ from ..ledger.links_between_pages import packed_pages, versions_of
 from ..liveness.instances import fence
 from ..models import Excursion, Instance, LedgerEntry, PageHead, State
 from ..policy.backlinks import ALL, Addresses, Backlinks
-from ..policy.judge import Rules
+from ..policy.judge import CrawlRules
 from ..runs.crawl_changes import changing, excursion_before
 from ..runs.latest_crawls import COMPLETE, shown_before
 from ..values import CRAWLED, UNCHANGED, Snapshot
@@ -65,7 +65,7 @@ class Derivation:
             addresses.add(rows)
             self._beat()
             yield
-        backlinks = Backlinks(Rules(Snapshot.from_json(self.excursion.snapshot)), addresses)
+        backlinks = Backlinks(CrawlRules(Snapshot.from_json(self.excursion.snapshot)), addresses)
         for pages in packed_pages(versions_of(self.excursion.pk)):
             for some in bulk_sql.chunks(pages, _COUNTED):
                 backlinks.add(some)

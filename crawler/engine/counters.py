@@ -10,7 +10,7 @@ from ..models import Excursion
 from ..values import LEFT_BEHIND, OUTCOMES, QUEUED, SKIPPED
 
 
-class Tally:
+class ExcursionCounters:
     def __init__(self, excursion: Excursion) -> None:
         self.outcomes = Counter({outcome: getattr(excursion, outcome) for outcome in OUTCOMES})
         self.bytes = excursion.bytes

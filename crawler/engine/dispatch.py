@@ -22,13 +22,13 @@ from ..liveness.fault_counts import trace_of
 from ..models import Excursion, Instance, Run
 from ..policy.frontier import HOLD, NO
 from ..policy.identity import wire_url
-from ..sites.credentials import Keys
+from ..sites.credentials import InstanceCredentials
 from ..sites.site_state import ASKING, ROBOTS_HOPS, UNREADABLE, Desk, Hosts
 from ..values import FAILED, REASONS, SKIPPED, Fetched, PointSettings, Request
 from . import storage
 from .child_processes import Died, Parsers
 from .local_queue import Item, ServedQueue
-from .page_outcome import Reader, expand_again
+from .page_outcome import OutcomeReader, expand_again
 from .ready_queues import Attention
 from .response_kind import PAGE, REDIRECTS, RETRY, SLOW_DOWN, heard, hopeless, retry_after, silent
 
@@ -54,7 +54,7 @@ class Traffic:
     """What one instance has under way. `queues` is the instance's own dictionary, `commit` its way to write."""
 
     def __init__(
-        self, run: Run, row: Instance, queues: dict[int, ServedQueue], reader: Reader, commit: Callable[[], None]
+        self, run: Run, row: Instance, queues: dict[int, ServedQueue], reader: OutcomeReader, commit: Callable[[], None]
     ) -> None:
         self.run = run
         self.row = row
@@ -66,7 +66,7 @@ class Traffic:
         self.fetcher = Fetcher(CONNECTIONS, self.hosts)
         self.parsers = Parsers()
         self.reader = reader
-        self.keys = Keys(run.pk)
+        self.keys = InstanceCredentials(run.pk)
         self._told = float("-inf")
 
     @property

@@ -11,7 +11,7 @@ from django.db.models import F, Q
 from django.utils import timezone
 
 from clearinghouse.database.aliases import WEBCRAWL
-from clearinghouse.operations import queues
+from clearinghouse.operations import work_queues as queues
 
 from .. import bulk_sql
 from ..errors import CrawlerError
@@ -22,9 +22,9 @@ from ..policy.frontier import SHORT, Frontier
 from ..values import FAILED, SKIPPED, Snapshot
 from . import finish_batch, message_queue, storage
 from .backlink_counts import Derivation
-from .counters import Tally
+from .counters import ExcursionCounters
 from .local_queue import ServedQueue
-from .storage import Verdict, Work
+from .storage import PendingWrites, Verdict
 
 # The state of a run is the worst of its excursions'.
 WORST_FIRST = (State.FAILED, State.CANCELLED, State.STOPPED, State.FINISHED_AT_LIMIT, State.FINISHED)
@@ -86,13 +86,13 @@ def end_early(instance: Instance, queue: ServedQueue, order: str) -> Iterator[No
 def fail(instance: Instance, excursion: Excursion) -> Iterator[None]:
     """Faults of ours came again and again while it was served. Whatever was at fault is not tried again: what waits
     is judged without restoring the queue, and nothing is counted."""
-    work = Work(excursion, Frontier(Snapshot.from_json(excursion.snapshot)), Tally(excursion))
+    work = PendingWrites(excursion, Frontier(Snapshot.from_json(excursion.snapshot)), ExcursionCounters(excursion))
     while _judge_waiting(instance, work, FAILED, "error"):
         yield
     yield from _close(instance, excursion, State.FAILED)
 
 
-def _judge_waiting(instance: Instance, work: Work, outcome: str, reason: str) -> bool:
+def _judge_waiting(instance: Instance, work: PendingWrites, outcome: str, reason: str) -> bool:
     messages = _next_waiting(work.excursion)
     for message in messages:
         if message.url_key[:SHORT] not in work.frontier.known:

@@ -15,7 +15,7 @@ from django.utils import timezone
 from .. import bulk_sql
 from ..models import ActiveQueue, Event, Excursion, LedgerEntry, Message, PageVersion, State
 from ..policy.backlinks import ALL, count_backlinks, link_keys
-from ..policy.crawl_difference import Changes
+from ..policy.crawl_difference import CrawlDifference
 from ..runs.latest_crawls import KEPT
 from .local_queue import ServedQueue
 
@@ -63,7 +63,9 @@ def close(queues: list[ServedQueue], states: list[State]) -> None:
         mine, excursion = pages[queue.excursion.pk], queue.excursion
         counts = count_backlinks(mine, link_keys(queue.frontier.rules))
         backlinks += [(count, excursion.pk, key) for key, count in counts.items()]
-        excursion.tallies = queue.tally.columns()["tallies"] | {"change": Changes(new={k for k, _ in mine}).counts()}
+        excursion.tallies = queue.tally.columns()["tallies"] | {
+            "change": CrawlDifference(new={k for k, _ in mine}).counts()
+        }
         excursions.append(excursion)
     bulk_sql.execute_many(
         "UPDATE ledger SET backlinks = %s WHERE excursion_id = %s AND url_key = %s", sorted(backlinks)

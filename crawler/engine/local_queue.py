@@ -15,13 +15,13 @@ from clearinghouse.addresses.roots import begins_with
 from ..fetch.sign_in.cookies import Jar
 from ..fetch.sign_in.point_key import FORM
 from ..models import Excursion, Message, MessageState
-from ..policy.frontier import GO, HOLD, NO, SHORT, Found, Frontier
-from ..policy.judge import Rules
+from ..policy.frontier import GO, HOLD, NO, SHORT, FoundUrl, Frontier
+from ..policy.judge import CrawlRules
 from ..values import PointSettings, Snapshot
 from . import message_queue
-from .counters import Tally
-from .message_queue import Kept, Previous, Waiting
-from .storage import Work
+from .counters import ExcursionCounters
+from .message_queue import Previous, QueueContents, Waiting
+from .storage import PendingWrites
 
 IN_MEMORY = 200
 LOW_WATER = 20
@@ -54,13 +54,13 @@ class Item:
 
 
 class ServedQueue:
-    def __init__(self, excursion: Excursion, kept: Kept | None = None) -> None:
+    def __init__(self, excursion: Excursion, kept: QueueContents | None = None) -> None:
         self.excursion = excursion
         self.snapshot = Snapshot.from_json(excursion.snapshot)
         self.frontier = Frontier(self.snapshot)
         message_queue.restore(excursion, self.frontier, kept)
-        self.tally = Tally(excursion)
-        self.work = Work(excursion, self.frontier, self.tally)
+        self.tally = ExcursionCounters(excursion)
+        self.work = PendingWrites(excursion, self.frontier, self.tally)
         self.points: dict[int, PointSettings] = {point.id: point for point in self.snapshot.points}
         self.off: set[int] = set()  # crawl points that were deactivated meanwhile
         self.excluding = bool(excursion.snapshot.get("applied"))  # excludes that came after some messages
@@ -167,7 +167,7 @@ class ServedQueue:
             self._size -= 1
             self._elsewhere += 1
 
-    def _from_found(self, found: Found) -> Item:
+    def _from_found(self, found: FoundUrl) -> Item:
         depth = self.frontier.nearest(found.key[:SHORT])
         return Item(depth, self._next_order(), found.key, found.url, found.owner_id, found.found_on)
 
@@ -264,7 +264,7 @@ class ServedQueue:
     def exclude(self, patterns: tuple[str, ...]) -> None:
         """These exclude URLs are to count for the running crawl too."""
         self.snapshot = replace(self.snapshot, excludes=patterns)
-        self.frontier.judge_again(Rules(self.snapshot))
+        self.frontier.judge_again(CrawlRules(self.snapshot))
         self.excluding = True
 
     def refusal(self, item: Item) -> Refusal | None:

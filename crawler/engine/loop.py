@@ -21,7 +21,7 @@ from ..policy.frontier import REMEMBERED
 from . import finish, message_queue, process_limits, storage
 from .dispatch import Traffic
 from .local_queue import ServedQueue, look_up_previous
-from .page_outcome import Reader
+from .page_outcome import OutcomeReader
 
 CLAIM_AT_ONCE = 64
 MOST_QUEUES = 512
@@ -48,7 +48,7 @@ def batch_size(pages: int, seconds: float) -> int:
     return max(LEAST_PAGES, min(BATCH_PAGES, int(pages * WRITING_SECONDS / max(seconds, 0.001))))
 
 
-class Crawl:
+class InstanceLoop:
     """One instance at work for one run."""
 
     def __init__(self, run: Run, stay: bool = False, row: Instance | None = None) -> None:
@@ -59,7 +59,7 @@ class Crawl:
         self.queues: dict[int, ServedQueue] = {}
         # Claimed still, and being ended in steps; without its queue where that was not restored.
         self.endings: dict[int, tuple[ServedQueue | None, Iterator[None]]] = {}
-        self.reader = Reader(self.row.pk)
+        self.reader = OutcomeReader(self.row.pk)
         self.traffic = self._traffic()
         self.orders, self._elapsed = Orders(), Elapsed()
         self.watch = instances.Watch()
@@ -95,7 +95,7 @@ class Crawl:
 
     # -- the loop -----------------------------------------------------------------------------------------------
 
-    def work(self, progress: Callable[["Crawl"], None] | None = None) -> None:
+    def work(self, progress: Callable[["InstanceLoop"], None] | None = None) -> None:
         """Until nothing is left that this instance could do, its slice is over, or it is asked to stop."""
         try:
             while self._safe_round():

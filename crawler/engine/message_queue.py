@@ -100,7 +100,7 @@ def claim(instance: Instance, limit: int, crashes: int = 0) -> list[Excursion]:
 
 
 @dataclass(slots=True)
-class Kept:
+class QueueContents:
     """What the database holds of one small queue, read together with that of many others.
 
     Profiled with 10,000 documents of one page: asking for each queue by itself took most of the time of such a crawl.
@@ -124,7 +124,7 @@ class Kept:
         return sorted(open_ones, key=lambda m: (m.state != MessageState.RESERVED, m.depth, m.pk))
 
 
-class Everything(Kept):
+class Everything(QueueContents):
     """The same of a queue of any size: never all of it in memory."""
 
     def __init__(self, excursion: Excursion) -> None:
@@ -142,9 +142,9 @@ class Everything(Kept):
         return self._ledger.filter(outcome=SKIPPED).iterator(chunk_size=5000)
 
 
-def kept(excursions: Iterable[Excursion]) -> dict[int, Kept]:
+def kept(excursions: Iterable[Excursion]) -> dict[int, QueueContents]:
     """The contents of the small ones among these queues, by excursion."""
-    small = {excursion.pk: Kept() for excursion in excursions if 0 < excursion.found <= SMALL}
+    small = {excursion.pk: QueueContents() for excursion in excursions if 0 < excursion.found <= SMALL}
     for message in Message.objects.filter(excursion__in=small).order_by("id") if small else ():
         small[message.excursion_id].messages.append(message)
     judged = LedgerEntry.objects.filter(excursion__in=small).order_by() if small else LedgerEntry.objects.none()
@@ -153,7 +153,7 @@ def kept(excursions: Iterable[Excursion]) -> dict[int, Kept]:
     return small
 
 
-def restore(excursion: Excursion, frontier: Frontier, known: Kept | None = None) -> None:
+def restore(excursion: Excursion, frontier: Frontier, known: QueueContents | None = None) -> None:
     """Everything a queue knew before it changed hands: messages, skips, redirects."""
     known = known or Everything(excursion)
     uncounted = _uncounted(known.free())

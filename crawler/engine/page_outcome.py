@@ -21,20 +21,20 @@ from ..values import CRAWLED, FAILED, FREE, SKIPPED, Fetched
 from . import storage
 from .local_queue import Item, ServedQueue
 from .message_queue import Previous
-from .response_kind import FAILURE, PAGE, REDIRECT, RETRY, SELF_REDIRECTS, SKIP, UNCHANGED, Answer, judge
+from .response_kind import FAILURE, PAGE, REDIRECT, RETRY, SELF_REDIRECTS, SKIP, UNCHANGED, ResponseKind, judge
 from .storage import NewVersion, Verdict, VersionRow
 
 _ABOVE_INT32 = 8  # blocks start above any key of an adopted table
 _READ_AT_ONCE = 100  # versions, when pages are expanded again
 
 
-class Reader:
+class OutcomeReader:
     """Reads answers for one instance; version ids are drawn from a block of its own, so no row is asked for a key."""
 
     def __init__(self, instance_id: int) -> None:
         self._next_version = (instance_id + _ABOVE_INT32) << 28
 
-    def read(self, queue: ServedQueue, item: Item, fetched: Fetched) -> Answer:
+    def read(self, queue: ServedQueue, item: Item, fetched: Fetched) -> ResponseKind:
         """Everything one answer changes, in memory; the answer says whether the message is to be tried again."""
         item.tries += 1
         answer = judge(fetched, item.tries, time.time())
@@ -45,12 +45,12 @@ class Reader:
             return self._redirect(queue, item, fetched, answer)
         elif answer.kind == PAGE and self._same_as_before(queue, item, fetched):
             self._unchanged(queue, item, fetched)
-            return Answer(UNCHANGED)
+            return ResponseKind(UNCHANGED)
         elif answer.kind == PAGE:
             return answer  # its bytes go to a parser first; store() follows
         elif answer.kind == UNCHANGED and self._read_by_an_older_extractor(queue, item):
             self._take_stored_bytes(queue, item, fetched)
-            return Answer(PAGE)
+            return ResponseKind(PAGE)
         elif answer.kind == UNCHANGED:
             self._unchanged(queue, item, fetched)
         else:
@@ -60,17 +60,17 @@ class Reader:
 
     # -- the kinds of answers -----------------------------------------------------------------------------------
 
-    def _redirect(self, queue: ServedQueue, item: Item, fetched: Fetched, answer: Answer) -> Answer:
+    def _redirect(self, queue: ServedQueue, item: Item, fetched: Fetched, answer: ResponseKind) -> ResponseKind:
         destination = resolve(item.url, answer.location)
         if item.tries <= SELF_REDIRECTS and queue.frontier.judge(destination).short == item.short:
             cookies, form = _cookies(fetched), own_form(_address(item), fetched, destination)
             if cookies:
                 item.cookies, item.not_before = cookies, time.monotonic()
                 queue.needs_cookies(item, fetched.headers)
-                return Answer(RETRY, "cookie")
+                return ResponseKind(RETRY, "cookie")
             if form is not None:
                 item.form, item.not_before = form, time.monotonic()
-                return Answer(RETRY, "session")
+                return ResponseKind(RETRY, "session")
         ways = queue.frontier.finish(item.key, counts=False)
         outcome, refusal = queue.frontier.redirect(item.short, item.key, destination, ways)
         verdict = Verdict(item.key, item.url, outcome, refusal.reason, refusal.detail, redirect_url=destination)

@@ -23,7 +23,7 @@ _SKIPS = {"address_refused", "port_not_allowed", "type_not_allowed", "too_large"
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ResponseKind:
     kind: str
     reason: str = ""
     detail: str = ""
@@ -46,7 +46,7 @@ def heard(fetched: Fetched) -> bool:
     return not silent(fetched) and (bool(fetched.status) or fetched.reason not in _NOTHING_HEARD)
 
 
-def judge(fetched: Fetched, tries: int, now: float) -> Answer:
+def judge(fetched: Fetched, tries: int, now: float) -> ResponseKind:
     """`tries` counts this one."""
     if fetched.reason:
         return _trouble(fetched, tries)
@@ -54,34 +54,36 @@ def judge(fetched: Fetched, tries: int, now: float) -> Answer:
     if status in REDIRECTS:
         location = fetched.header("location")
         if not location:
-            return Answer(FAILURE, "bad_response", f"status {status} without a Location")
-        return Answer(REDIRECT, location=location)
+            return ResponseKind(FAILURE, "bad_response", f"status {status} without a Location")
+        return ResponseKind(REDIRECT, location=location)
     if status == 304:
-        return Answer(UNCHANGED)
+        return ResponseKind(UNCHANGED)
     if 200 <= status < 300:
-        return Answer(PAGE)
+        return ResponseKind(PAGE)
     return _refused(fetched, tries, now)
 
 
-def _trouble(fetched: Fetched, tries: int) -> Answer:
+def _trouble(fetched: Fetched, tries: int) -> ResponseKind:
     broke = fetched.reason == "cut_short" or (fetched.reason, fetched.detail) == ("bad_response", ANSWERED_NOTHING)
     if (silent(fetched) or broke) and tries < MAX_TRIES:
-        return Answer(RETRY, fetched.reason, fetched.detail)
+        return ResponseKind(RETRY, fetched.reason, fetched.detail)
     if fetched.reason == "decode_failed" and not fetched.request.identity_encoding and tries < MAX_TRIES:
-        return Answer(RETRY, fetched.reason, fetched.detail)
+        return ResponseKind(RETRY, fetched.reason, fetched.detail)
     kind = SKIP if fetched.reason in _SKIPS else FAILURE
-    return Answer(kind, fetched.reason, fetched.detail)
+    return ResponseKind(kind, fetched.reason, fetched.detail)
 
 
-def _refused(fetched: Fetched, tries: int, now: float) -> Answer:
+def _refused(fetched: Fetched, tries: int, now: float) -> ResponseKind:
     status = fetched.status
     wait = retry_after(fetched.header("retry-after"), _theirs(fetched, now)) if status in SLOW_DOWN else 0.0
     if status in {429, 500, 502, 503, 504} and tries < MAX_TRIES:
-        return Answer(RETRY, "http_5xx", str(status), wait=wait or (2.0**tries if status in SLOW_DOWN else 0.0))
+        return ResponseKind(RETRY, "http_5xx", str(status), wait=wait or (2.0**tries if status in SLOW_DOWN else 0.0))
     if status == 401:
         refused = fetched.request.credentials is not None
-        return Answer(FAILURE, "auth_failed" if refused else "auth_required", fetched.header("www-authenticate")[:100])
-    return Answer(FAILURE, "http_4xx" if status < 500 else "http_5xx", str(status))
+        return ResponseKind(
+            FAILURE, "auth_failed" if refused else "auth_required", fetched.header("www-authenticate")[:100]
+        )
+    return ResponseKind(FAILURE, "http_4xx" if status < 500 else "http_5xx", str(status))
 
 
 def _theirs(fetched: Fetched, now: float) -> float:

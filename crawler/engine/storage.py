@@ -18,9 +18,9 @@ from .. import bulk_sql
 from ..liveness.instances import fence
 from ..models import Excursion, Instance, LedgerEntry, MessageState
 from ..policy import path
-from ..policy.frontier import SHORT, Changes, Frontier, Skip
+from ..policy.frontier import SHORT, Frontier, FrontierChanges, Skip
 from ..values import FAILED, OUTCOMES, SKIPPED
-from .counters import Tally
+from .counters import ExcursionCounters
 
 _LEDGER = (
     "excursion_id", "doc_id", "url_key", "url", "outcome", "reason", "detail", "status", "depth", "hop",
@@ -91,12 +91,12 @@ class NewVersion:
 
 
 @dataclass(slots=True)
-class Work:
+class PendingWrites:
     """What one queue has to write at the next commit."""
 
     excursion: Excursion
     frontier: Frontier
-    tally: Tally
+    tally: ExcursionCounters
     verdicts: list[Verdict] = field(default_factory=list)
     rejudged: list[Verdict] = field(default_factory=list)  # the row exists: a redirect expanded again
     versions: list[NewVersion] = field(default_factory=list)
@@ -115,7 +115,7 @@ class Work:
         self.verdicts, self.rejudged, self.versions, self.validators, self.touched = [], [], [], [], {}
 
 
-def commit(instance: Instance, works: list[Work]) -> list[Changes]:
+def commit(instance: Instance, works: list[PendingWrites]) -> list[FrontierChanges]:
     """Write all of it or, when this instance was declared dead, nothing (raises Fenced)."""
     with transaction.atomic(using=WEBCRAWL):
         fence(instance)
@@ -127,10 +127,10 @@ def commit(instance: Instance, works: list[Work]) -> list[Changes]:
 
 def write_changes(excursions: list[tuple[Excursion, Frontier]]) -> None:
     """The start of queues: their crawl points as messages; inside the caller's transaction."""
-    _write([Work(excursion, frontier, Tally(excursion)) for excursion, frontier in excursions])
+    _write([PendingWrites(excursion, frontier, ExcursionCounters(excursion)) for excursion, frontier in excursions])
 
 
-def _write(works: list[Work]) -> list[Changes]:
+def _write(works: list[PendingWrites]) -> list[FrontierChanges]:
     now, batch = bulk_sql.moment(timezone.now()), bulk_sql.Batch()
     drained = [work.frontier.drain() for work in works]
     _bodies(batch, [version for work in works for version in work.versions])
@@ -150,7 +150,7 @@ def _write(works: list[Work]) -> list[Changes]:
     return drained
 
 
-def _messages(batch: bulk_sql.Batch, work: Work, changes: Changes) -> None:
+def _messages(batch: bulk_sql.Batch, work: PendingWrites, changes: FrontierChanges) -> None:
     frontier, excursion_id, tally = work.frontier, work.excursion.pk, work.tally
     rows = []
     for short, item in changes.found.items():
@@ -176,7 +176,7 @@ def _messages(batch: bulk_sql.Batch, work: Work, changes: Changes) -> None:
     )
 
 
-def _state(frontier: Frontier, work: Work, short: bytes) -> int:
+def _state(frontier: Frontier, work: PendingWrites, short: bytes) -> int:
     if path.kind(frontier.known[short]) == path.DONE:
         return MessageState.DONE
     return MessageState.RESERVED if short in work.reserved else MessageState.WAITING
@@ -188,7 +188,7 @@ def _bodies(batch: bulk_sql.Batch, versions: list[NewVersion]) -> None:
     batch.insert("page_body", ("digest", "content"), sorted(bodies.items()), ignore=True)
 
 
-def _versions(batch: bulk_sql.Batch, work: Work, now: Any) -> None:
+def _versions(batch: bulk_sql.Batch, work: PendingWrites, now: Any) -> None:
     doc_id = work.excursion.doc_id
     rows = [(*version.row, now) for version in work.versions]
     batch.insert("page_version", (*VersionRow._fields, "found_at"), rows, ids=True)
@@ -204,7 +204,7 @@ def _versions(batch: bulk_sql.Batch, work: Work, now: Any) -> None:
     )
 
 
-def _ledger(batch: bulk_sql.Batch, work: Work, changes: Changes, now: Any) -> None:
+def _ledger(batch: bulk_sql.Batch, work: PendingWrites, changes: FrontierChanges, now: Any) -> None:
     excursion, tally = work.excursion, work.tally
     _unskip(work, changes)
     _reopen(work, changes)
@@ -229,7 +229,7 @@ def _ledger(batch: bulk_sql.Batch, work: Work, changes: Changes, now: Any) -> No
     batch.insert("crawled_pages", ("page_url", "doc_id"), crawled)
 
 
-def _reopen(work: Work, changes: Changes) -> None:
+def _reopen(work: PendingWrites, changes: FrontierChanges) -> None:
     """Verdicts of page_limit that do not stand: written ones go, those of this batch are forgotten, the last stays."""
     for short in changes.reopened:
         work.tally.reopened("page_limit", changes.moved[short][1])
@@ -241,7 +241,7 @@ def _reopen(work: Work, changes: Changes) -> None:
         work.verdicts = done
 
 
-def _place_verdicts(batch: bulk_sql.Batch, work: Work, changes: Changes) -> None:
+def _place_verdicts(batch: bulk_sql.Batch, work: PendingWrites, changes: FrontierChanges) -> None:
     """Depth and hop are the smallest known at this commit, also of URLs that had their verdict before."""
     frontier, moved = work.frontier, dict(changes.moved)
     for verdict in work.verdicts:
@@ -260,14 +260,14 @@ def _place_verdicts(batch: bulk_sql.Batch, work: Work, changes: Changes) -> None
     )
 
 
-def _unskip(work: Work, changes: Changes) -> None:
+def _unskip(work: PendingWrites, changes: FrontierChanges) -> None:
     for _, reason in changes.unskipped:
         work.tally.skipped(reason, -1)
     for part in bulk_sql.chunks([key for key, _ in changes.unskipped]):
         LedgerEntry.objects.filter(excursion=work.excursion, url_key__in=part).delete()
 
 
-def _rejudge(work: Work, verdict: Verdict) -> None:
+def _rejudge(work: PendingWrites, verdict: Verdict) -> None:
     """A stored verdict changes: a circle closed, or a shorter way undid too_many_redirects."""
     row = LedgerEntry.objects.filter(excursion=work.excursion, url_key=verdict.key).first()
     if row is None or (row.outcome, row.reason) == (verdict.outcome, verdict.reason):
@@ -293,6 +293,6 @@ def _skip_row(excursion: Excursion, s: Skip, now: Any) -> tuple[Any, ...]:
     return _ledger_row(excursion, verdict, now)
 
 
-def unwritten_links(work: Work, version_ids: set[int]) -> dict[int, tuple[bytes, str]]:
+def unwritten_links(work: PendingWrites, version_ids: set[int]) -> dict[int, tuple[bytes, str]]:
     """Packed links and flags of those of these versions that wait for the next commit."""
     return {v.row.id: (v.row.links, v.row.flags) for v in work.versions if v.row.id in version_ids}

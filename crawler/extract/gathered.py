@@ -42,7 +42,7 @@ class Gathered:
         return "".join((*self.pieces, " ", *self.beside))
 
 
-class Field:
+class OfficeField:
     """A field: what it says (its instruction), and where its result begins."""
 
     __slots__ = ("begin", "in_result", "instruction", "sink")

@@ -6,10 +6,10 @@ The same for every transport. Sizes are counted on the bytes that come out of un
 from crawler.values import Fetched, Request
 
 from . import crash_note, decoding, transfer_outcome
-from .size_limits import UNUSED, Limit, limit_of
+from .size_limits import UNUSED, SizeLimit, limit_of
 
 
-class Body:
+class ResponseBody:
     def __init__(self, request: Request, status: int, headers: list[tuple[str, str]], mark: bytes = b"") -> None:
         self.stopped: tuple[str, str] | None = None  # reason and detail: what came is of no use
         self.enough = False  # we ended it ourselves, and what came counts
@@ -20,7 +20,7 @@ class Body:
         self._mark = mark  # noted while libraries in C unpack what a stranger sent
         self._begun = False
         self._decoder: decoding.Decoder | None = None
-        self._limit: Limit | None = None
+        self._limit: SizeLimit | None = None
         self._size = 0
         self._pieces: list[bytes] = []
 
@@ -37,7 +37,7 @@ class Body:
                 return all(self._take(piece) for piece in self._decoder.feed(chunk) if piece)
             finally:
                 crash_note.end()
-        except decoding.Broken:
+        except decoding.BadEncoding:
             self.stopped = "decode_failed", "the body cannot be decompressed"
             return False
 
@@ -94,7 +94,7 @@ class Body:
         return False
 
 
-def judge(answer: Fetched, body: Body | None) -> tuple[str, str]:
+def judge(answer: Fetched, body: ResponseBody | None) -> tuple[str, str]:
     """Reason and detail of an answer whose transfer ended well; a body of None never came."""
     if body is not None:
         reason, detail = body.end()

@@ -15,9 +15,9 @@ from clearinghouse import __version__, env
 from crawler.values import USER_AGENT, Fetched, Request
 
 from .curl_transfer import Transfer
-from .name_lookup import Names
+from .name_lookup import NameLookups
 from .sign_in.digest_auth import Lessons
-from .slots import AtOnce, Turns
+from .slots import AtOnce, Slots
 
 _IDLE_HANDLES = 256
 _NAMES_SECONDS = 0.02  # how late a name that was looked up again may be noticed
@@ -29,13 +29,13 @@ def user_agent() -> str:
     return f"{USER_AGENT}/{__version__}" + (f" (+{contact})" if contact else "")
 
 
-class Fetcher:
+class CurlTransport:
     """Many GETs at once. One thread uses it: start some, then wait for whichever ends.
 
     Start no more than `max_connections` at a time: what waits for a connection inside libcurl spends its deadline.
     """
 
-    def __init__(self, max_connections: int = 1024, turns: Turns | None = None) -> None:
+    def __init__(self, max_connections: int = 1024, turns: Slots | None = None) -> None:
         self._agent = user_agent()
         self._turns = turns or AtOnce()
         self._lessons = Lessons()
@@ -48,7 +48,7 @@ class Fetcher:
         self._idle: list[Transfer] = []
         self._parked: set[pycurl.Curl] = set()  # active, and waiting for the turn of their next request
         self._refused: deque[Fetched] = deque()
-        self._names = Names()
+        self._names = NameLookups()
         self._multi = pycurl.CurlMulti()
         self._multi.setopt(pycurl.M_SOCKETFUNCTION, self._watch)
         self._multi.setopt(pycurl.M_TIMERFUNCTION, self._set_timer)

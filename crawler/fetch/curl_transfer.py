@@ -10,7 +10,7 @@ from clearinghouse.addresses.networks import connection_allowed
 from crawler.values import Fetched, Request
 
 from . import decoding, transfer_outcome
-from .body import Body, judge
+from .body import ResponseBody, judge
 from .response_head import Head, read_head
 from .sign_in import digest_auth
 
@@ -160,7 +160,7 @@ class Transfer:
     def _forget(self) -> None:
         self._lines.clear()
         self._head: Head | None = None
-        self._body: Body | None = None
+        self._body: ResponseBody | None = None
         self._refused = ""
 
     def _headers(self, request: Request) -> list[bytes]:
@@ -207,5 +207,5 @@ class Transfer:
             head = self._read_head()
             if head.trouble:
                 return 0
-            self._body = Body(self.request, head.status, head.fields, self.request.mark)
+            self._body = ResponseBody(self.request, head.status, head.fields, self.request.mark)
         return None if self._body.write(chunk) else 0

@@ -20,7 +20,7 @@ _ZSTD_WINDOW = {
 }  # 8 MB of memory: what RFC 9659 lets a server ask for
 
 
-class Broken(Exception):
+class BadEncoding(Exception):
     """The bytes are not what their encoding says, or end too early."""
 
 
@@ -84,7 +84,7 @@ class _Brotli:
             try:
                 piece = self._unpack.process(data, output_buffer_limit=_PIECE)
             except brotli.error:
-                raise Broken from None
+                raise BadEncoding from None
             yield piece
             data = b""
             if not piece and self._unpack.can_accept_more_data():
@@ -107,7 +107,7 @@ class _Zstd:
             try:
                 yield self._unpack.decompress(data, _PIECE)
             except zstd.ZstdError:
-                raise Broken from None
+                raise BadEncoding from None
             data = self._unpack.unused_data if self._unpack.eof else b""
 
     def whole(self) -> bool:
@@ -125,7 +125,7 @@ class Decoder:
 
     def __init__(self, encodings: list[str]) -> None:
         if len(encodings) > _LAYERS_AT_MOST or not _UNREADABLE.isdisjoint(encodings):
-            raise Broken
+            raise BadEncoding
         self._layers: list[_Layer] = [_LAYERS[encoding]() for encoding in reversed(encodings)]
         self._empty = True
 
@@ -163,4 +163,4 @@ def _zlib_step(unpack: "zlib._Decompress", data: bytes) -> bytes:
     try:
         return unpack.decompress(data, _PIECE)
     except zlib.error:
-        raise Broken from None
+        raise BadEncoding from None

@@ -38,7 +38,7 @@ _NTLM_CHALLENGE = re.compile(r"\b(?:NTLM|Negotiate)\s+[\w+/]", re.IGNORECASE)
 BROKEN = (urllib3.exceptions.HTTPError, http.client.HTTPException, OSError)
 
 
-class Failed(Exception):
+class ExchangeFailed(Exception):
     """An exchange that ended, in the words of the closed list of reasons."""
 
     def __init__(self, reason: str, detail: str) -> None:
@@ -119,7 +119,7 @@ class Errand:
         self.until += now - began
         self._seen = (now, self.received)
         if self.over:
-            raise Failed(*self.over)
+            raise ExchangeFailed(*self.over)
         self._granted.clear()
         self._turns += 1
         self._waiting = False
@@ -147,7 +147,7 @@ at_work = _AtWork()
 
 def errand() -> Errand:
     if at_work.errand is None:
-        raise Failed("error", "a connection outside a request")
+        raise ExchangeFailed("error", "a connection outside a request")
     return at_work.errand
 
 
@@ -176,13 +176,13 @@ class _Answer(http.client.HTTPResponse):
     def begin(self) -> None:
         super().begin()
         if not self._lines.last:
-            raise Failed("cut_short", "its headers ended early")
+            raise ExchangeFailed("cut_short", "its headers ended early")
         try:
             assert_header_parsing(self.headers)
         except urllib3.exceptions.HeaderParsingError:
-            raise Failed("bad_response", "its headers are not usable") from None
+            raise ExchangeFailed("bad_response", "its headers are not usable") from None
         if self._lines.broken:
-            raise Failed("bad_response", "its headers are not usable")
+            raise ExchangeFailed("bad_response", "its headers are not usable")
         self._frame()
 
     def _read_status(self) -> Any:
@@ -190,11 +190,11 @@ class _Answer(http.client.HTTPResponse):
         for _ in range(_INTERIM_ANSWERS + 1):
             status = super()._read_status()  # type: ignore[misc]
             if not _STATUS.match(self._lines.last):
-                raise Failed("bad_response", "its status line is not usable")
+                raise ExchangeFailed("bad_response", "its status line is not usable")
             if not 100 <= status[1] < 200 or status[1] == http.client.SWITCHING_PROTOCOLS:
                 return status
             http.client.parse_headers(self.fp)
-        raise Failed("bad_response", "more than ten interim answers")
+        raise ExchangeFailed("bad_response", "more than ten interim answers")
 
     def _frame(self) -> None:
         """What the headers say of a body that must not be there, or say twice (RFC 9112, 6.3)."""
@@ -235,7 +235,9 @@ class _Guard:
             line.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             self.remote = str(place[0])
             return line
-        raise Failed("address_refused", refused) if refused else Failed("connect_failed", "no connection")
+        raise (
+            ExchangeFailed("address_refused", refused) if refused else ExchangeFailed("connect_failed", "no connection")
+        )
 
     def putrequest(self, method: str, url: str, *arguments: Any, **options: Any) -> None:
         """The target goes out as it is canonical, not as urllib3 would write it."""
@@ -313,7 +315,7 @@ def _resolve(host: str, port: int) -> list[Any]:
     try:
         return socket.getaddrinfo(host.strip("[]"), port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError) as error:
-        raise Failed("dns_failed", name_lookup.why(error)) from None
+        raise ExchangeFailed("dns_failed", name_lookup.why(error)) from None
 
 
 def _swallow(answer: requests.Response) -> None:
@@ -325,7 +327,7 @@ def _swallow(answer: requests.Response) -> None:
             size += len(piece)
             if size > _REFUSAL_AT_MOST:
                 answer.close()
-                raise Failed("auth_failed", "its refusal is too long to go on signing in")
+                raise ExchangeFailed("auth_failed", "its refusal is too long to go on signing in")
     except BROKEN:
         answer.close()
         if errand().over or _NTLM_CHALLENGE.search(answer.headers.get("www-authenticate", "")):

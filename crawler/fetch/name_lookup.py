@@ -35,7 +35,7 @@ class _Question:
     until: float = 0.0  # 0: nobody was asked yet
 
 
-class Names:
+class NameLookups:
     """One thread uses it: ask some, then look now and then which are settled."""
 
     def __init__(self) -> None:

@@ -19,9 +19,9 @@ from requests_ntlm.requests_ntlm import _get_certificate_hash
 from crawler.values import Credentials, Fetched, Request
 
 from . import decoding, transfer_outcome
-from .body import Body, judge
+from .body import ResponseBody, judge
 from .curl_transfer import ACCEPT, CONNECT_SECONDS, WHOLE_SECONDS
-from .guarded_connections import BROKEN, Errand, Failed, Session, at_work, errand
+from .guarded_connections import BROKEN, Errand, ExchangeFailed, Session, at_work, errand
 from .response_head import readable
 from .sign_in.digest_auth import target_of
 
@@ -33,7 +33,7 @@ _HANDSHAKE = (
     spnego.exceptions.SpnegoError, struct.error, PermissionError, LookupError, ValueError, TypeError, AttributeError,
     OverflowError,
 )  # fmt: skip
-_TROUBLE = (requests.RequestException, urllib3.exceptions.HTTPError, http.client.HTTPException, OSError, Failed)
+_TROUBLE = (requests.RequestException, urllib3.exceptions.HTTPError, http.client.HTTPException, OSError, ExchangeFailed)
 
 
 class Ntlm(HttpNtlmAuth):
@@ -45,7 +45,7 @@ class Ntlm(HttpNtlmAuth):
         except requests.RequestException:
             raise
         except _HANDSHAKE:
-            raise Failed("auth_failed", "the NTLM handshake failed") from None
+            raise ExchangeFailed("auth_failed", "the NTLM handshake failed") from None
         return answer
 
     def _get_server_cert(self, response: requests.Response) -> bytes | None:
@@ -63,7 +63,7 @@ class FilledIn:
     page: str
 
 
-class Line:
+class RequestsConnection:
     """A requests session for one crawl point, used by one thread at a time."""
 
     def __init__(self, agent: str, credentials: Credentials | None, watch: Callable[[Errand], None]) -> None:
@@ -153,7 +153,7 @@ def _read(reply: requests.Response, answer: Fetched) -> None:
     ]
     answer.received = sum(len(name) + len(value) + 4 for name, value in answer.headers)
     answer.remote = errand().connection.remote if errand().connection is not None else ""
-    body = Body(answer.request, answer.status, answer.headers)
+    body = ResponseBody(answer.request, answer.status, answer.headers)
     try:
         for piece in raw.stream(_PIECE, decode_content=False):
             answer.received += len(piece)
@@ -163,8 +163,8 @@ def _read(reply: requests.Response, answer: Fetched) -> None:
                 break
         over = errand().over
         if over:
-            raise Failed(*over)
-    except (*BROKEN, Failed):
+            raise ExchangeFailed(*over)
+    except (*BROKEN, ExchangeFailed):
         raw.close()
         if not transfer_outcome.says_all(answer.status):
             raise
@@ -174,7 +174,7 @@ def _read(reply: requests.Response, answer: Fetched) -> None:
 
 def _of(problem: BaseException) -> tuple[str, str]:
     """What requests and urllib3 call it, in our words. Their own text may quote the server: it is not passed on."""
-    if isinstance(problem, Failed):
+    if isinstance(problem, ExchangeFailed):
         return problem.reason, problem.detail
     if isinstance(problem, (requests.exceptions.SSLError, urllib3.exceptions.SSLError)):
         return "tls_failed", "the certificate or encryption is not valid"

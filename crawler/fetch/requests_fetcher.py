@@ -19,10 +19,10 @@ from crawler.values import Credentials, Fetched, Request
 
 from .curl import user_agent
 from .guarded_connections import Errand
-from .requests_exchange import Line
+from .requests_exchange import RequestsConnection
 from .sign_in.form_sign_in import Attempt, SignedIn
 from .sign_in.point_key import PointKey
-from .slots import AtOnce, Turns
+from .slots import AtOnce, Slots
 
 THREADS = 4
 _LINES = 16  # sites a thread keeps a connection to
@@ -49,8 +49,8 @@ _Result = Fetched | SignedIn | _Wish | _Over
 _Job = Callable[["_Worker"], None]
 
 
-class Fetcher:
-    def __init__(self, turns: Turns | None = None) -> None:
+class RequestsTransport:
+    def __init__(self, turns: Slots | None = None) -> None:
         self._turns = turns or AtOnce()
         self.bell = os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC)
         self._jobs: SimpleQueue[_Job | None] = SimpleQueue()
@@ -146,7 +146,7 @@ class _Worker:
         self._agent = user_agent()
         self._jobs = jobs
         self._done = done
-        self._lines: dict[tuple[str, Credentials], Line] = {}
+        self._lines: dict[tuple[str, Credentials], RequestsConnection] = {}
         self._ask: Callable[[Callable[[], None]], None] = lambda go: go()
         self._ended: Callable[[], None] | None = None
         self._free = 1
@@ -172,7 +172,7 @@ class _Worker:
 
     def sign_in(self, key: PointKey, origin: str) -> None:
         result = SignedIn(key, reason="error", detail="the thread that signed in broke")
-        line = Line(self._agent, None, self._watch)
+        line = RequestsConnection(self._agent, None, self._watch)
         try:
             assert key.form is not None
             place = parse(key.form.url)
@@ -186,8 +186,8 @@ class _Worker:
             line.close()
             self._done(result)
 
-    def _line(self, origin: str, credentials: Credentials) -> Line:
-        line = self._lines.pop((origin, credentials), None) or Line(self._agent, credentials, self._watch)
+    def _line(self, origin: str, credentials: Credentials) -> RequestsConnection:
+        line = self._lines.pop((origin, credentials), None) or RequestsConnection(self._agent, credentials, self._watch)
         self._lines[origin, credentials] = line
         if len(self._lines) > _LINES:
             self._lines.pop(next(iter(self._lines))).close()

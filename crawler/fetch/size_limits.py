@@ -16,19 +16,19 @@ UNUSED_AT_MOST = 64_000  # bodies nobody reads (redirects, errors): read so that
 DOCUMENTS = frozenset({types.PDF, types.DOCX, types.XLSX, types.PPTX, types.ODT, types.ODS, types.ODP})
 
 
-class Limit(NamedTuple):
+class SizeLimit(NamedTuple):
     size: int
     reason: str = ""  # of going beyond: empty = cut and keep the beginning
     detail: str = ""
     keep: bool = True  # False: the body is of no use, only its end matters
 
 
-UNUSED = Limit(UNUSED_AT_MOST, keep=False)
-_TEXT = Limit(TEXT_AT_MOST)
-_DOCUMENT = Limit(DOCUMENT_AT_MOST, "too_large", f"{DOCUMENT_AT_MOST // MEGABYTE} MB")
+UNUSED = SizeLimit(UNUSED_AT_MOST, keep=False)
+_TEXT = SizeLimit(TEXT_AT_MOST)
+_DOCUMENT = SizeLimit(DOCUMENT_AT_MOST, "too_large", f"{DOCUMENT_AT_MOST // MEGABYTE} MB")
 
 
-def limit_of(status: int, headers: list[tuple[str, str]], request: Request, beginning: bytes) -> Limit:
+def limit_of(status: int, headers: list[tuple[str, str]], request: Request, beginning: bytes) -> SizeLimit:
     """How much of this body to read. A size of 0 means: none, the headers have said enough."""
     if not 200 <= status < 300:
         return UNUSED
@@ -37,5 +37,5 @@ def limit_of(status: int, headers: list[tuple[str, str]], request: Request, begi
         return _TEXT  # whatever type it claims to be
     found = page_kind.decide(headers, path, beginning)
     if isinstance(found, Refusal):
-        return Limit(0, found.reason, found.detail)
+        return SizeLimit(0, found.reason, found.detail)
     return _DOCUMENT if found in DOCUMENTS else _TEXT

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 
-class Turns(Protocol):
+class Slots(Protocol):
     def again(self, origin: str, go: Callable[[], None]) -> None:
         """A request to this site ended and is followed by another one for the same page: `go` sends it."""
 

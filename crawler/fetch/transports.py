@@ -16,7 +16,7 @@ from . import curl
 from .sign_in import sign_in_forms
 from .sign_in.cookies import Jar
 from .sign_in.point_key import FORM, NTLM, PointKey
-from .slots import AtOnce, Turns
+from .slots import AtOnce, Slots
 
 if TYPE_CHECKING:
     from . import requests_fetcher
@@ -57,10 +57,10 @@ class _Sent:
 class Fetcher:
     """Many GETs at once, with whatever opens them. One thread uses it: start some, then wait for whichever ends."""
 
-    def __init__(self, max_connections: int = 1024, turns: Turns | None = None) -> None:
+    def __init__(self, max_connections: int = 1024, turns: Slots | None = None) -> None:
         self._turns = turns or AtOnce()
-        self._curl = curl.Fetcher(max_connections, self._turns)
-        self._threads: requests_fetcher.Fetcher | None = None  # most crawls never need them
+        self._curl = curl.CurlTransport(max_connections, self._turns)
+        self._threads: requests_fetcher.RequestsTransport | None = None  # most crawls never need them
         self._doors: dict[tuple[str, Credentials], _Door] = {}
         self._ready: list[Fetched] = []
         self._parked = 0  # let through, and waiting for the turn of their site
@@ -162,11 +162,11 @@ class Fetcher:
             door.signing = True
             self._need_threads().sign_in(door.key, door.origin)
 
-    def _need_threads(self) -> "requests_fetcher.Fetcher":
+    def _need_threads(self) -> "requests_fetcher.RequestsTransport":
         if self._threads is None:
             from . import requests_fetcher  # requests, NTLM and cryptography: 0.14 s to load
 
-            self._threads = requests_fetcher.Fetcher(self._turns)
+            self._threads = requests_fetcher.RequestsTransport(self._turns)
             self._curl.listen(self._threads.bell)
         return self._threads
 

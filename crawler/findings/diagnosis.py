@@ -33,7 +33,7 @@ from ..values import CRAWLED, FAILED, OWN_MAXIMUM, SKIPPED, UNCHANGED, Snapshot
 from . import queries as read
 from .diagnosis_rules import advice, links_inside, look
 from .ledger_figures import MOST_FOLDERS, Figures, alike, repeated
-from .types import Facts, Found, Start
+from .types import ExcursionFacts, FoundProblem, Start
 
 AT_ONCE = 200  # excursions of one call
 # Rules that judge a document as a whole: silent when only a part of it was crawled.
@@ -69,12 +69,12 @@ def diagnose(excursion_id: int) -> bool:
     return _write(excursion, figures, found, "" if excursion.state in BY_PEOPLE else advice(facts, found))
 
 
-def _facts(excursion: Excursion, figures: Figures) -> Facts:
+def _facts(excursion: Excursion, figures: Figures) -> ExcursionFacts:
     snapshot = Snapshot.from_json(excursion.snapshot)
     before = read.before(excursion)
     pages = excursion.crawled + excursion.unchanged
     contents = list(read.contents_of(excursion)) if pages <= LARGEST_COMPARED else []
-    return Facts(
+    return ExcursionFacts(
         state=excursion.state,
         pages=pages,
         bytes=figures.stored_bytes + read.bytes_not_sent_again(excursion),
@@ -125,7 +125,7 @@ def _starts(excursion: Excursion, snapshot: Snapshot) -> list[Start]:
     return result
 
 
-def _write(excursion: Excursion, figures: Figures, found: list[Found], advised: str) -> bool:
+def _write(excursion: Excursion, figures: Figures, found: list[FoundProblem], advised: str) -> bool:
     accepted = read.decided_before(excursion)
     folders = _write_folders(excursion, figures)
     new = sum(site.new for site in figures.whole.values())
@@ -193,7 +193,7 @@ def _add_new(rows: list[FolderFigure], excursion: Excursion) -> None:
         FolderFigure.objects.bulk_create([row for row in rows if (row.whole, row.key) not in there])
 
 
-def _row(one: Found, of_run: dict[str, object], accepted: dict[tuple[str, str], Finding]) -> Finding:
+def _row(one: FoundProblem, of_run: dict[str, object], accepted: dict[tuple[str, str], Finding]) -> Finding:
     row = Finding(
         **of_run, rule=one.rule, subject=one.subject, weight=one.weight, sentence=one.sentence[:500],
         fixes=[fix.to_json() for fix in one.fixes],

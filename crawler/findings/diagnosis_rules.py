@@ -8,7 +8,22 @@ from clearinghouse.web.templatetags.formats import number, plural
 
 from ..reasons import answered, reason_of
 from ..values import FAILED, PointSettings
-from .types import CHANGES, ERRORS, INFO, LAUNCH, PAGE, PAGES, POINT, POINTS, STOP, URLS, WARN, Facts, Fix, Found
+from .types import (
+    CHANGES,
+    ERRORS,
+    INFO,
+    LAUNCH,
+    PAGE,
+    PAGES,
+    POINT,
+    POINTS,
+    STOP,
+    URLS,
+    WARN,
+    ExcursionFacts,
+    Fix,
+    FoundProblem,
+)
 
 FEW_BYTES = 500
 DROP = 0.8  # of the pages of the crawl before
@@ -21,13 +36,13 @@ _EVERY = 100  # limits are offered in round hundreds
 _PASSING = {"dns_failed", "connect_failed", "timeout", "too_slow", "cut_short", "http_5xx", "robots_unavailable"}
 
 
-def look(facts: Facts) -> list[Found]:
+def look(facts: ExcursionFacts) -> list[FoundProblem]:
     """Everything there is to say, heaviest first."""
     found = [one for rule in RULES for one in rule(facts)]
     return sorted(found, key=lambda one: -one.weight)
 
 
-def advice(facts: Facts, found: Iterable[Found]) -> str:
+def advice(facts: ExcursionFacts, found: Iterable[FoundProblem]) -> str:
     """What to do with the results: propagate, review them first, or crawl again."""
     rules = {one.rule: one for one in found}
     passing = any(start.reason in _PASSING for start in facts.starts)
@@ -38,7 +53,7 @@ def advice(facts: Facts, found: Iterable[Found]) -> str:
     return "review" if any(one.weight >= WARN for one in rules.values()) else "propagate"
 
 
-def start_failed(facts: Facts) -> Iterator[Found]:
+def start_failed(facts: ExcursionFacts) -> Iterator[FoundProblem]:
     for start in facts.starts:
         if start.outcome != FAILED or start.reason == "auth_failed":
             continue
@@ -51,10 +66,10 @@ def start_failed(facts: Facts) -> Iterator[Found]:
         said = start.status >= 400
         failed = f"answered {answered(start.status)}" if said else f"could not be crawled: {reason.because}"
         sentence = f"The start page {point.url} {failed}{runs}. {reason.advice}".rstrip()
-        yield Found("start_failed", STOP, sentence, str(point.id), tuple(fixes))
+        yield FoundProblem("start_failed", STOP, sentence, str(point.id), tuple(fixes))
 
 
-def start_redirects(facts: Facts) -> Iterator[Found]:
+def start_redirects(facts: ExcursionFacts) -> Iterator[FoundProblem]:
     for start in facts.starts:
         if start.reason != "redirect_outside_root":
             continue
@@ -62,19 +77,19 @@ def start_redirects(facts: Facts) -> Iterator[Found]:
         change = {"url": target, "root": folder_of(target)} if target else {}
         fixes = (Fix("Use the new address", point_id=point.id, change=change),) if change else ()
         sentence = f"{point.url} redirects to {target or 'an address'}, outside the root string."
-        yield Found("start_redirects", STOP, sentence, str(point.id), fixes)
+        yield FoundProblem("start_redirects", STOP, sentence, str(point.id), fixes)
 
 
-def auth_failed(facts: Facts) -> Iterator[Found]:
+def auth_failed(facts: ExcursionFacts) -> Iterator[FoundProblem]:
     count = facts.reasons["auth_failed"]
     if count:
         login = next((start.point for start in facts.starts if start.point.auth_type), None)
         fix = _update("Change password", login)
         sentence = f"The site refused the saved user ID ({plural(count, 'address,addresses')})."
-        yield Found("auth_failed", STOP, sentence, "", (fix, _errors("auth_failed")))
+        yield FoundProblem("auth_failed", STOP, sentence, "", (fix, _errors("auth_failed")))
 
 
-def only_start(facts: Facts) -> Iterator[Found]:
+def only_start(facts: ExcursionFacts) -> Iterator[FoundProblem]:
     crawled = [start for start in facts.starts if start.outcome in ("crawled", "unchanged")]
     if facts.pages != 1 or len(facts.starts) != 1 or not crawled:
         return
@@ -85,17 +100,17 @@ def only_start(facts: Facts) -> Iterator[Found]:
     links = plural(start.links_inside or 0, "link")
     sentence = f"Only 1 page was stored{earlier}. The start page has {links} inside the root string."
     fixes = (Fix("Show its links", URLS, {"depth": 1}), _update("Change root string", start.point))
-    yield Found("only_start", STOP, sentence, str(start.point.id), fixes)
+    yield FoundProblem("only_start", STOP, sentence, str(start.point.id), fixes)
 
 
-def tiny(facts: Facts) -> Iterator[Found]:
+def tiny(facts: ExcursionFacts) -> Iterator[FoundProblem]:
     if facts.pages and facts.bytes < FEW_BYTES:
         sentence = f"{plural(facts.bytes, 'byte was,bytes were')} stored."
         page = Fix("Open the page", PAGE, {"row": facts.only_page}) if facts.only_page else Fix("Show the pages", PAGES)
-        yield Found("tiny", WARN, sentence, "", (page,))
+        yield FoundProblem("tiny", WARN, sentence, "", (page,))
 
 
-def page_limit(facts: Facts) -> Iterator[Found]:
+def page_limit(facts: ExcursionFacts) -> Iterator[FoundProblem]:
     for start in facts.starts:
         point, waiting = start.point, facts.cut.get(start.point.id, 0)
         if not waiting or not point.max_pages:
@@ -109,38 +124,38 @@ def page_limit(facts: Facts) -> Iterator[Found]:
             f"{plural(waiting, 'address was,addresses were')} waiting."
         )
         raised = Fix(f"Set limit to {number(limit)}", point_id=point.id, change={"max_pages": limit})
-        yield Found("page_limit", WARN, sentence, str(point.id), (raised, _urls("page_limit", "Show them")))
+        yield FoundProblem("page_limit", WARN, sentence, str(point.id), (raised, _urls("page_limit", "Show them")))
 
 
-def _run_limit(point: PointSettings, waiting: int) -> Found:
+def _run_limit(point: PointSettings, waiting: int) -> FoundProblem:
     pages = plural(point.max_pages, "page")
     sentence = (
         f"Stopped at the limit of {pages} which this run had for {point.url}; "
         f"{plural(waiting, 'address was,addresses were')} waiting."
     )
-    return Found("page_limit", INFO, sentence, str(point.id), (_urls("page_limit", "Show them"),))
+    return FoundProblem("page_limit", INFO, sentence, str(point.id), (_urls("page_limit", "Show them"),))
 
 
-def depth_limit(facts: Facts) -> Iterator[Found]:
+def depth_limit(facts: ExcursionFacts) -> Iterator[FoundProblem]:
     for start in facts.starts:
         point, deep = start.point, facts.deep.get(start.point.id, 0)
         if deep < max(MANY_DEEP, facts.pages // 10):
             continue
         deeper = Fix(f"Set depth limit to {point.depth + 1}", point_id=point.id, change={"depth": point.depth + 1})
         sentence = f"{plural(deep, 'address was,addresses were')} one click too deep for {point.url}."
-        yield Found("depth_limit", INFO, sentence, str(point.id), (deeper, _urls("too_deep", "Show them")))
+        yield FoundProblem("depth_limit", INFO, sentence, str(point.id), (deeper, _urls("too_deep", "Show them")))
 
 
-def drop(facts: Facts) -> Iterator[Found]:
+def drop(facts: ExcursionFacts) -> Iterator[FoundProblem]:
     if facts.before and facts.pages < facts.before * DROP and facts.state in ("finished", "finished_at_limit"):
         less = round(100 - 100 * facts.pages / facts.before)
         earlier = f"run {facts.before_run}" if facts.before_run else "the crawl before"
         counts = f"{number(facts.pages)} instead of {number(facts.before)}"
         sentence = f"{less}% fewer pages than in {earlier}: {counts}."
-        yield Found("drop", WARN, sentence, "", (Fix("What changed", CHANGES),))
+        yield FoundProblem("drop", WARN, sentence, "", (Fix("What changed", CHANGES),))
 
 
-def trap(facts: Facts) -> Iterator[Found]:
+def trap(facts: ExcursionFacts) -> Iterator[FoundProblem]:
     for one in facts.alike:
         sentence = (
             f"{plural(one.count, 'address differs,addresses differ')} only in {one.parameter}= and mostly say the same."
@@ -148,22 +163,22 @@ def trap(facts: Facts) -> Iterator[Found]:
         pattern = f"*{one.parameter}=*"
         without = Fix(f"Exclude {pattern} ({number(one.count)} → 0)", exclude=pattern)
         fixes = (without, Fix("Show them", PAGES, {"q": f"{one.parameter}="}))
-        yield Found("trap", WARN, sentence, one.parameter[:100], fixes)
+        yield FoundProblem("trap", WARN, sentence, one.parameter[:100], fixes)
     suspected = facts.reasons["trap_suspected"]
     if suspected:
         sentence = (
             f"{plural(suspected, 'address that looks endless was,addresses that look endless were')} not crawled."
         )
-        yield Found("trap", INFO, sentence, "", (_urls("trap_suspected", "Show them"),))
+        yield FoundProblem("trap", INFO, sentence, "", (_urls("trap_suspected", "Show them"),))
     if facts.dated >= MANY_DATED and facts.dated * 2 > facts.pages:
         sentence = (
             f"{plural(facts.dated, 'address names,addresses name')} a day or a month: a calendar may have no end."
         )
         show = Fix("Show the pages", PAGES, {"site": facts.calendar[0]} if facts.calendar[0] else {"sort": "url"})
-        yield Found("trap", WARN, sentence, "calendar", (*_without_calendar(facts), show))
+        yield FoundProblem("trap", WARN, sentence, "calendar", (*_without_calendar(facts), show))
 
 
-def _without_calendar(facts: Facts) -> list[Fix]:
+def _without_calendar(facts: ExcursionFacts) -> list[Fix]:
     """Unless that would take a crawl point with it."""
     beginning, count = facts.calendar
     if not beginning or any(start.point.url.startswith(beginning) for start in facts.starts):
@@ -171,7 +186,7 @@ def _without_calendar(facts: Facts) -> list[Fix]:
     return [Fix(f"Exclude {beginning}* ({number(count)} → 0)", exclude=f"{beginning}*")]
 
 
-def login_wall(facts: Facts) -> Iterator[Found]:
+def login_wall(facts: ExcursionFacts) -> Iterator[FoundProblem]:
     count = facts.reasons["login_page"] + facts.reasons["auth_required"]
     if not count:
         return
@@ -180,17 +195,17 @@ def login_wall(facts: Facts) -> Iterator[Found]:
     sentence = f"{plural(count, 'page looks like a sign-in page,pages look like a sign-in page')}."
     if code == "auth_required":
         sentence = f"{plural(count, 'page asks,pages ask')} for a password."
-    yield Found("login_wall", WARN, sentence, "", (_update("Set authentication", one), _errors(code)))
+    yield FoundProblem("login_wall", WARN, sentence, "", (_update("Set authentication", one), _errors(code)))
 
 
-def robots(facts: Facts) -> Iterator[Found]:
+def robots(facts: ExcursionFacts) -> Iterator[FoundProblem]:
     count = facts.reasons["robots_disallowed"]
     if count:
         sentence = f"robots.txt blocked {plural(count, 'address,addresses')}."
-        yield Found("robots", INFO, sentence, "", (_urls("robots_disallowed", "Show the rule"),))
+        yield FoundProblem("robots", INFO, sentence, "", (_urls("robots_disallowed", "Show the rule"),))
 
 
-def throttled(facts: Facts) -> Iterator[Found]:
+def throttled(facts: ExcursionFacts) -> Iterator[FoundProblem]:
     if facts.slow_down < MANY_TIMES and not facts.throttled:
         return
     times = plural(max(facts.slow_down, facts.throttled), "time")
@@ -199,19 +214,19 @@ def throttled(facts: Facts) -> Iterator[Found]:
     sentence = f"The site asked {times} to slow down{failed}; {speed}."
     fixes = [] if facts.speed == "polite" else [Fix("Crawl it at speed Polite", LAUNCH, {"speed": "polite"})]
     fixes += [Fix("Show them", ERRORS, {"status": 429})] if facts.throttled else []
-    yield Found("throttled", WARN, sentence, "", tuple(fixes))
+    yield FoundProblem("throttled", WARN, sentence, "", tuple(fixes))
 
 
-def duplicates(facts: Facts) -> Iterator[Found]:
+def duplicates(facts: ExcursionFacts) -> Iterator[FoundProblem]:
     if facts.same_text >= MANY_SAME:
         sentence = f"{plural(facts.same_text, 'page has,pages have')} the same content as another page."
-        yield Found("duplicates", INFO, sentence, "", (Fix("Show groups", PAGES, {"only": "same"}),))
+        yield FoundProblem("duplicates", INFO, sentence, "", (Fix("Show groups", PAGES, {"only": "same"}),))
 
 
-def unread(facts: Facts) -> Iterator[Found]:
+def unread(facts: ExcursionFacts) -> Iterator[FoundProblem]:
     if facts.unread:
         sentence = f"{plural(facts.unread, 'PDF file')} had no readable text (scanned?)."
-        yield Found("unread", INFO, sentence, "", (Fix("Show the PDF files", PAGES, {"only": "no_text"}),))
+        yield FoundProblem("unread", INFO, sentence, "", (Fix("Show the PDF files", PAGES, {"only": "no_text"}),))
 
 
 def links_inside(point: PointSettings, addresses: Iterable[str]) -> int:
@@ -231,7 +246,7 @@ def _update(label: str, point: PointSettings | None) -> Fix:
     return Fix(label, POINT, point_id=point.id) if point else Fix(label, POINTS)
 
 
-Rule = Callable[[Facts], Iterator[Found]]
+Rule = Callable[[ExcursionFacts], Iterator[FoundProblem]]
 RULES: tuple[Rule, ...] = (
     start_failed, start_redirects, auth_failed, only_start, tiny, page_limit, depth_limit, drop, trap, login_wall,
     robots, throttled, duplicates, unread,

@@ -48,7 +48,7 @@ class Offer:
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class FindingShown:
     finding: Finding
     title: str
     css: str
@@ -58,7 +58,7 @@ class Shown:
     may_decide: bool = False
 
 
-def shown(findings: Iterable[Finding], editable: Mapping[int, bool], may_launch: bool = False) -> list[Shown]:
+def shown(findings: Iterable[Finding], editable: Mapping[int, bool], may_launch: bool = False) -> list[FindingShown]:
     """`editable`: the documents this person may change."""
     return [_shown(one, editable.get(one.doc_id, False), may_launch) for one in findings]
 
@@ -68,7 +68,7 @@ def of_document(doc_id: int, may_edit: bool, may_launch: bool = False) -> dict[s
     return {"findings": shown(newest_findings(doc_id), {doc_id: may_edit}, may_launch)}
 
 
-def _shown(one: Finding, may_edit: bool, may_launch: bool) -> Shown:
+def _shown(one: Finding, may_edit: bool, may_launch: bool) -> FindingShown:
     css, icon = _CLASSES.get(one.weight, ("note", "info"))
     fixes = [Fix.from_json(data) for data in one.fixes]
     offers = []
@@ -79,7 +79,9 @@ def _shown(one: Finding, may_edit: bool, may_launch: bool) -> Shown:
         elif url := _url(one, fix, may_edit, may_launch):
             offers.append(Offer(number, fix.label, url))
     title = RULES.get(one.rule, one.rule)
-    return Shown(one, title, css, icon, offers, reverse("help-topic", args=["findings"]) + f"#{one.rule}", may_edit)
+    return FindingShown(
+        one, title, css, icon, offers, reverse("help-topic", args=["findings"]) + f"#{one.rule}", may_edit
+    )
 
 
 def _url(one: Finding, fix: Fix, may_edit: bool, may_launch: bool) -> str:

@@ -31,7 +31,7 @@ WAITING = ("page_limit", "run_limit", "run_stopped", "run_cancelled")
 _DATED = re.compile(r"(?:19|20)\d\d[/-](?:0?[1-9]|1[0-2])(?!\d)|[?&](?:year|month|day|date)=\d", re.I)
 
 
-class Line(NamedTuple):
+class LedgerLine(NamedTuple):
     """What is read of a ledger row."""
 
     url: str
@@ -71,7 +71,7 @@ class Site:
 
 
 @dataclass(slots=True)
-class Folder:
+class FolderFigures:
     """The addresses right in one folder; the names are those of the Hosts table."""
 
     found: int = 0
@@ -88,7 +88,7 @@ class Folder:
     bytes: int = 0
     times: list[int] = field(default_factory=list)  # of a whole site
 
-    def add(self, line: Line) -> None:
+    def add(self, line: LedgerLine) -> None:
         name = column_of(line.outcome, line.reason, known=line.previous_version_id is not None)
         setattr(self, name, getattr(self, name) + 1)
         self.found += 1
@@ -97,7 +97,7 @@ class Folder:
 
 
 @dataclass(slots=True)
-class Group:
+class FailureFigures:
     """Failures of one kind, on one site, in places of one shape: as the Errors tab of a run groups them."""
 
     reason: str
@@ -117,9 +117,9 @@ class Figures:
     """Fed line by line."""
 
     sites: dict[str, Site] = field(default_factory=dict)
-    folders: dict[str, Folder] = field(default_factory=dict)
-    whole: dict[str, Folder] = field(default_factory=dict)  # the sums of each site
-    groups: dict[tuple[str, str, str], Group] = field(default_factory=dict)
+    folders: dict[str, FolderFigures] = field(default_factory=dict)
+    whole: dict[str, FolderFigures] = field(default_factory=dict)  # the sums of each site
+    groups: dict[tuple[str, str, str], FailureFigures] = field(default_factory=dict)
     excludes: Counter[str] = field(default_factory=Counter)
     cut: Counter[int] = field(default_factory=Counter)
     deep: Counter[int] = field(default_factory=Counter)
@@ -127,7 +127,7 @@ class Figures:
     dated: Counter[str] = field(default_factory=Counter)  # addresses that name a day, by what they begin with
     stored_bytes: int = 0
 
-    def add(self, line: Line) -> None:
+    def add(self, line: LedgerLine) -> None:
         self._folder(line)
         site = self.sites.setdefault(host_of(line.url), Site())
         if line.outcome == SKIPPED:
@@ -156,17 +156,17 @@ class Figures:
             few = len(self.dated) < MOST_FOLDERS or beginning in self.dated
             self.dated[beginning if few else ""] += 1
 
-    def _folder(self, line: Line) -> None:
+    def _folder(self, line: LedgerLine) -> None:
         site, folder = folders_of(line.url)
         if not site or len(self.folders) > MOST_FOLDERS:
             return
-        self.folders.setdefault(folder, Folder()).add(line)
-        whole = self.whole.setdefault(site, Folder())
+        self.folders.setdefault(folder, FolderFigures()).add(line)
+        whole = self.whole.setdefault(site, FolderFigures())
         whole.add(line)
         if line.milliseconds and line.outcome in (CRAWLED, UNCHANGED, REDIRECTED) and len(whole.times) < SAMPLES:
             whole.times.append(line.milliseconds)
 
-    def _skipped(self, line: Line, site: Site) -> None:
+    def _skipped(self, line: LedgerLine, site: Site) -> None:
         site.robots += line.reason == "robots_disallowed"
         site.outside += line.reason in OUTSIDE
         site.excluded += line.reason in EXCLUDED
@@ -177,17 +177,17 @@ class Figures:
             self.cut[line.point_id] += line.reason == "page_limit"
             self.deep[line.point_id] += line.reason == "too_deep"
 
-    def _failed(self, line: Line, site: Site) -> None:
+    def _failed(self, line: LedgerLine, site: Site) -> None:
         site.failed += 1
         self.throttled += line.status == 429
         name = (line.reason, *pattern_of(line.url))
-        group = self.groups.setdefault(name, Group(*name, example=line.url, status=line.status))
+        group = self.groups.setdefault(name, FailureFigures(*name, example=line.url, status=line.status))
         group.count += 1
 
     def top_sites(self) -> list[tuple[str, Site]]:
         return sorted(self.sites.items(), key=lambda item: (-item[1].weight, item[0]))[:MOST_HOSTS]
 
-    def top_groups(self) -> list[Group]:
+    def top_groups(self) -> list[FailureFigures]:
         return sorted(self.groups.values(), key=lambda group: (-group.count, group.pattern))[:MOST_GROUPS]
 
 

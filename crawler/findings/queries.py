@@ -16,7 +16,7 @@ from ..models import BY_PEOPLE, OPEN_STATES, Advice, Excursion, Finding, LedgerE
 from ..runs.latest_crawls import COMPLETE, complete_before, newest
 from ..runs.run_counts import Docs
 from ..values import CRAWLED, UNCHANGED, PointSettings, Snapshot
-from .ledger_figures import Line
+from .ledger_figures import LedgerLine
 from .types import WARN
 
 _LINE = (
@@ -41,14 +41,14 @@ def undiagnosed_of(run_id: int, docs: Docs = None) -> int:
     return _visible(rows, docs).count()
 
 
-def lines_of(excursion: Excursion) -> Iterator[Line]:
+def lines_of(excursion: Excursion) -> Iterator[LedgerLine]:
     """The whole ledger of an excursion, a part at a time."""
     last = 0
     while True:
         rows = LedgerEntry.objects.filter(excursion=excursion, id__gt=last).order_by("id")
         part = list(rows.values_list("id", *_LINE)[:_AT_ONCE])
         for row in part:
-            yield Line(*row[1:])
+            yield LedgerLine(*row[1:])
         if len(part) < _AT_ONCE:
             return
         last = part[-1][0]

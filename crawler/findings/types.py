@@ -38,7 +38,7 @@ class Fix:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundProblem:
     rule: str
     weight: int
     sentence: str
@@ -68,7 +68,7 @@ class Alike:
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
+class ExcursionFacts:
     """One ended excursion, as the rules see it."""
 
     state: str

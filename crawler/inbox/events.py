@@ -29,7 +29,7 @@ DIAGNOSED_WITHIN = timedelta(minutes=10)  # a run is told of when it was looked 
 AT_ONCE = 500
 
 
-class Kind(NamedTuple):
+class EventKind(NamedTuple):
     label: str
     why: str  # "when …", for the list of what one can be told
     person: str = ""  # "You get this because …", for who it is about
@@ -42,20 +42,21 @@ PLANNED = "you planned this crawl"
 MAY_LAUNCH, ASSIGNED = "you may launch crawls of this document", "the document is assigned to you"
 
 EVENTS = {
-    "run_finished": Kind("Run finished", "you launched this run, or it has findings in a document of yours",
+    "run_finished": EventKind("Run finished", "you launched this run, or it has findings in a document of yours",
                          LAUNCHED, "it has findings in a document of yours"),
-    "run_failed": Kind("Run failed", "you launched this run, or a document of yours is in it",
+    "run_failed": EventKind("Run failed", "you launched this run, or a document of yours is in it",
                        LAUNCHED, "a document of yours is in it"),
-    "interrupted": Kind("Run interrupted twice", "you launched this run, or are an administrator", LAUNCHED),
-    "page_limit": Kind("Page limit reached first time", ASSIGNED, owner=ASSIGNED),
-    "failing": Kind("Crawl point failing 3 times", ASSIGNED, owner=ASSIGNED),
-    "request": Kind("Crawl requested", "you may launch crawls", administrators=True),
-    "answered": Kind("Request answered", "you requested this crawl", "you requested this crawl"),
-    "propagation": Kind("Propagation finished or failed", "you propagate results", "you asked for this propagation",
-                        administrators=True),
-    "plan": Kind("Planned crawl started nothing", PLANNED, PLANNED),
-    "silent": Kind("No worker reports", ADMINISTERS, administrators=True),
-    "disk": Kind("Disk nearly full", ADMINISTERS, administrators=True),
+    "interrupted": EventKind("Run interrupted twice", "you launched this run, or are an administrator", LAUNCHED),
+    "page_limit": EventKind("Page limit reached first time", ASSIGNED, owner=ASSIGNED),
+    "failing": EventKind("Crawl point failing 3 times", ASSIGNED, owner=ASSIGNED),
+    "request": EventKind("Crawl requested", "you may launch crawls", administrators=True),
+    "answered": EventKind("Request answered", "you requested this crawl", "you requested this crawl"),
+    "propagation": EventKind(
+        "Propagation finished or failed", "you propagate results", "you asked for this propagation", administrators=True
+    ),
+    "plan": EventKind("Planned crawl started nothing", PLANNED, PLANNED),
+    "silent": EventKind("No worker reports", ADMINISTERS, administrators=True),
+    "disk": EventKind("Disk nearly full", ADMINISTERS, administrators=True),
 }  # fmt: skip
 
 

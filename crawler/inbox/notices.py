@@ -20,7 +20,7 @@ from clearinghouse.addresses import Refusal
 from clearinghouse.addresses.parsing import parse
 from clearinghouse.database.aliases import WEBCRAWL
 from clearinghouse.library.models import Assignment, Document, Project, Sheet
-from clearinghouse.operations import queues
+from clearinghouse.operations import work_queues
 
 from ..findings.queries import undiagnosed
 from ..launching.audited_change import record, together
@@ -49,9 +49,9 @@ def write_due(now: datetime) -> int:
 
 def _ring(now: datetime) -> None:
     if undiagnosed(1):
-        queues.ring(queues.CONTROL, "crawler.jobs.diagnose")
+        work_queues.ring(work_queues.CONTROL, "crawler.jobs.diagnose")
     if notice_mail.is_due(now) or webhooks.is_due(now):
-        queues.ring(queues.CONTROL, "crawler.jobs.tell")
+        work_queues.ring(work_queues.CONTROL, "crawler.jobs.tell")
 
 
 def _unwritten(happened: Iterable[Happened]) -> Iterator[Happened]:
@@ -85,12 +85,12 @@ def _write(one: Happened) -> bool:
     return True
 
 
-class Told(NamedTuple):
+class Recipient(NamedTuple):
     because: str
     has_mail: bool
 
 
-def recipients(one: Happened) -> dict[int, Told]:
+def recipients(one: Happened) -> dict[int, Recipient]:
     """Everybody who is told, by id, and why it is this person."""
     owners = set(Assignment.objects.filter(document__in=one.owners_of).values_list("person_id", flat=True))
     launchers = _launchers(one.launchers_of) if one.launchers_of is not None else set()
@@ -105,7 +105,9 @@ def recipients(one: Happened) -> dict[int, Told]:
             return kind.person
         return kind.owner if pk in owners else events.MAY_LAUNCH if pk in launchers else events.ADMINISTERS
 
-    return {pk: Told(because(pk, name), bool(mail)) for pk, name, mail in people.values_list("pk", "username", "email")}
+    return {
+        pk: Recipient(because(pk, name), bool(mail)) for pk, name, mail in people.values_list("pk", "username", "email")
+    }
 
 
 def _launchers(doc_id: int) -> set[int]:

@@ -12,7 +12,7 @@ from django.views.decorators.http import require_safe
 from clearinghouse import env
 from clearinghouse.accounts.models import Role
 from clearinghouse.accounts.policies import Action, doc_ids_for, documents_for, may, role_of
-from clearinghouse.operations import queues
+from clearinghouse.operations import work_queues
 from clearinghouse.web import navigation_counts
 from clearinghouse.web.templatetags.formats import percent
 
@@ -123,7 +123,7 @@ def _house() -> dict[str, Any]:
     """What administrators look at first: are there workers, is anything stuck, is there room."""
     now = timezone.now()
     disk = shutil.disk_usage(env.var())
-    bells = queues.lengths()
+    bells = work_queues.lengths()
     return {
         "waiting": waiting_documents(),
         "instances": live_instances(),
@@ -133,5 +133,5 @@ def _house() -> dict[str, Any]:
         "propagation": Propagation.objects.order_by("-pk").first(),
         "silence": quiet_hours.silence(now),
         "next_quiet": quiet_hours.next_quiet(now),
-        "workers": len(queues.workers()) if bells is not None else 0,
+        "workers": len(work_queues.workers()) if bells is not None else 0,
     }

@@ -19,7 +19,7 @@ from clearinghouse.addresses import Refusal
 from clearinghouse.addresses.parsing import parse
 from clearinghouse.library.models import Sheet
 
-from ..fetch.guarded_connections import Errand, Failed, Session, at_work
+from ..fetch.guarded_connections import Errand, ExchangeFailed, Session, at_work
 from ..liveness import database_clock
 from ..models import WebhookCall
 from ..values import USER_AGENT
@@ -95,7 +95,7 @@ def post(url: str, body: dict[str, Any]) -> tuple[bool, str]:
             answer = session.post(address.href, data=json.dumps(body).encode(), headers=headers, **options)
             answer.close()
             return answer.ok and answer.status_code < 300, f"answered {answer.status_code}"
-    except Failed as failed:
+    except ExchangeFailed as failed:
         return False, f"{failed.reason}: {failed.detail}"
     except FAULTS as error:
         return False, errand.over[1] if errand.over else f"no connection: {type(error).__name__}"

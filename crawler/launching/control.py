@@ -15,7 +15,7 @@ from django.db.models import QuerySet, Sum
 from django.utils import timezone
 
 from clearinghouse.database.records import acting_as
-from clearinghouse.operations import queues
+from clearinghouse.operations import work_queues
 from clearinghouse.web.plurals import plural
 
 from ..errors import WrongMoment
@@ -228,4 +228,4 @@ def call_for_help(run: Run) -> None:
     """Ring for an instance; the tick rings again for whatever is lost."""
     if run.driver_id is None:
         task = "serve" if run.initialized else "initialize"
-        queues.ring(queues.CRAWL if run.initialized else queues.CONTROL, f"crawler.jobs.{task}", run.pk)
+        work_queues.ring(work_queues.CRAWL if run.initialized else work_queues.CONTROL, f"crawler.jobs.{task}", run.pk)

@@ -18,7 +18,7 @@ from ..models import CrawlRequest, Excursion, Run, Schedule, TaskClaim
 from . import launch as intake
 from . import schedules
 from .audited_change import record, together
-from .launch_subset import Choice
+from .launch_subset import SubsetChoice
 
 ASKED_ALREADY = "A crawl of this document was requested already"
 NO_ACTIVE_POINT = "This document has no active crawl point, so there is nothing to crawl"
@@ -74,10 +74,10 @@ def decline(request: CrawlRequest, by: str, answer: str = "") -> None:
         record("answer", request, sentence, document_id=request.doc_id, after={"answer": answer})
 
 
-def answer_by_launch(run: Run, choice: Choice) -> None:
+def answer_by_launch(run: Run, choice: SubsetChoice) -> None:
     """A run that crawls the whole of a document is the answer to who asked for that."""
     waiting = CrawlRequest.objects.filter(open_for__in=Excursion.objects.filter(run=run).values("doc_id"))
-    if choice == Choice():
+    if choice == SubsetChoice():
         _answer(waiting, CrawlRequest.State.LAUNCHED, run.requested_by, run_id=run.pk)
 
 
@@ -89,7 +89,7 @@ def answer_by_plan(schedule: Schedule) -> None:
         return
     waiting = CrawlRequest.objects.filter(open_for__isnull=False)
     waiting = waiting if docs is None else waiting.filter(open_for__in=docs)
-    if schedules.choice_of(schedule) == Choice():
+    if schedules.choice_of(schedule) == SubsetChoice():
         _answer(waiting, CrawlRequest.State.PLANNED, schedule.created_by, schedules.when_of(schedule))
 
 

@@ -78,7 +78,7 @@ class DocumentRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class DocumentFilter:
     """The filter as it stands in the address; nonsense is ignored."""
 
     view: str
@@ -93,7 +93,7 @@ class Asked:
     unknown: str = ""  # a sentence: what of the address means nothing; a list shows more then, a launch nothing
 
     @classmethod
-    def read(cls, query: QueryDict, user: Any) -> "Asked":
+    def read(cls, query: QueryDict, user: Any) -> "DocumentFilter":
         standard = "mine" if role_of(user) is Role.DEVELOPER else "all"
         view = query.get("view", "") if query.get("view") in VIEWS else standard
         who = query.get("who")
@@ -171,7 +171,7 @@ def in_view(rows: Iterable[DocumentRow], view: str, now: datetime | None = None)
     return [row for row in rows if test(row)] if test else list(rows)
 
 
-def filtered(rows: list[DocumentRow], asked: Asked) -> list[DocumentRow]:
+def filtered(rows: list[DocumentRow], asked: DocumentFilter) -> list[DocumentRow]:
     """What the filter pane leaves of them."""
     if asked.text:
         by_url = documents_with_text(asked.text)
@@ -200,7 +200,7 @@ def _looked_after(row: DocumentRow, who: str) -> bool:
 
 def documents_in(query: str, user: Any, documents: QuerySet[Document]) -> list[int]:
     """Of these documents, those a saved filter leaves for this person. Raises UnknownView: nothing is guessed."""
-    asked = Asked.read(QueryDict(query), user)
+    asked = DocumentFilter.read(QueryDict(query), user)
     if asked.unknown:
         raise UnknownView(f"The saved view cannot be read: {asked.unknown}. Open it, and save it again.")
     rows = filtered(in_view(rows_of(documents, user), asked.view), asked)

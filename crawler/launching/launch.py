@@ -23,12 +23,12 @@ from ..sites.speeds import SPEEDS
 from ..values import PointSettings, Snapshot
 from .audited_change import together
 from .control import note, record
-from .launch_subset import Choice, Chosen, narrowed, said
+from .launch_subset import DocumentSubset, SubsetChoice, narrowed, said
 
-EVERYTHING = Choice()
+EVERYTHING = SubsetChoice()
 
 
-def scope(doc_ids: list[int] | None, choice: Choice = EVERYTHING) -> dict[str, Any]:
+def scope(doc_ids: list[int] | None, choice: SubsetChoice = EVERYTHING) -> dict[str, Any]:
     """What a launch over these documents (None: all) would do: the live count of the launch form."""
     if choice == EVERYTHING:
         return _whole_scope(doc_ids)
@@ -68,7 +68,7 @@ def launch(
     Options are `choice` (which part of them) and the fields of Run: ignore_robots, origin, note, label,
     propagate_after, max_seconds, max_bytes. Documents in another unfinished run are left out, and the run says which.
     """
-    choice: Choice = options.pop("choice", EVERYTHING)
+    choice: SubsetChoice = options.pop("choice", EVERYTHING)
     snapshots, _ = _snapshots(doc_ids)
     if not snapshots:
         raise NothingToCrawl("None of the chosen documents has an active crawl point. Add one, or activate one.")
@@ -102,7 +102,7 @@ _NOTHING = {
 }
 
 
-def _created(chosen: dict[int, Chosen], documents: dict[int, Document], *, by: str, **options: Any) -> Run:
+def _created(chosen: dict[int, DocumentSubset], documents: dict[int, Document], *, by: str, **options: Any) -> Run:
     with transaction.atomic(using=WEBCRAWL):
         busy = _busy(list(chosen))
         if len(busy) == len(chosen):
@@ -125,7 +125,7 @@ def _used(speed: str) -> dict[str, object]:
     return {"version": __version__, "speed": speed, "pause": pause, "connections": connections}
 
 
-def _excursion(run: Run, document: Document, chosen: Chosen) -> Excursion:
+def _excursion(run: Run, document: Document, chosen: DocumentSubset) -> Excursion:
     sheet = getattr(document, "sheet", None)
     project = sheet.project.name if sheet and sheet.project else ""
     return Excursion(

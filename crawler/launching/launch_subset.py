@@ -10,7 +10,7 @@ from dataclasses import dataclass, fields, replace
 from django.db.models import Max
 
 from ..bulk_sql import chunks
-from ..ledger.error_groups import Group, pattern_of
+from ..ledger.error_groups import FailureGroup, pattern_of
 from ..models import Excursion, LedgerEntry, State
 from ..runs.latest_crawls import COMPLETE
 from ..values import FAILED, PointSettings, Snapshot
@@ -23,7 +23,7 @@ _COMPARED = tuple(item.name for item in fields(PointSettings) if item.name not i
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class SubsetChoice:
     """Which part of the chosen documents is wanted."""
 
     only: str = WHOLE  # or ONLY_FAILED, ONLY_NEW
@@ -32,7 +32,7 @@ class Choice:
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
+class DocumentSubset:
     """One document of a launch."""
 
     snapshot: Snapshot
@@ -48,7 +48,7 @@ class Chosen:
         return self.snapshot.to_json() | more
 
 
-def narrowed(snapshots: dict[int, Snapshot], choice: Choice) -> dict[int, Chosen]:
+def narrowed(snapshots: dict[int, Snapshot], choice: SubsetChoice) -> dict[int, DocumentSubset]:
     """What is left of these documents; those with nothing to do are not in it."""
     if choice.point_id is not None:
         return dict(_with_point(snapshots, choice.point_id))
@@ -56,22 +56,22 @@ def narrowed(snapshots: dict[int, Snapshot], choice: Choice) -> dict[int, Chosen
         return dict(_failed(snapshots, choice.errors))
     if choice.only == ONLY_NEW:
         return dict(_new(snapshots))
-    return {doc_id: Chosen(snapshot) for doc_id, snapshot in snapshots.items()}
+    return {doc_id: DocumentSubset(snapshot) for doc_id, snapshot in snapshots.items()}
 
 
-def _with_point(snapshots: dict[int, Snapshot], point_id: int) -> Iterator[tuple[int, Chosen]]:
+def _with_point(snapshots: dict[int, Snapshot], point_id: int) -> Iterator[tuple[int, DocumentSubset]]:
     for doc_id, snapshot in snapshots.items():
         mine = tuple(point for point in snapshot.points if point.id == point_id)
         if mine:
             yield doc_id, _part(snapshot, mine, ONE_POINT)
 
 
-def _part(snapshot: Snapshot, points: tuple[PointSettings, ...], part: str) -> Chosen:
+def _part(snapshot: Snapshot, points: tuple[PointSettings, ...], part: str) -> DocumentSubset:
     """A part that is everything is no part."""
-    return Chosen(replace(snapshot, points=points), part if len(points) < len(snapshot.points) else WHOLE)
+    return DocumentSubset(replace(snapshot, points=points), part if len(points) < len(snapshot.points) else WHOLE)
 
 
-def _failed(snapshots: dict[int, Snapshot], errors: str) -> Iterator[tuple[int, Chosen]]:
+def _failed(snapshots: dict[int, Snapshot], errors: str) -> Iterator[tuple[int, DocumentSubset]]:
     """The failed pages of the last crawl, without what they lead to; a document whose crawl itself failed, whole.
 
     What was stopped says nothing of the pages it did not come to: the crawl before it does, where there is one.
@@ -82,10 +82,10 @@ def _failed(snapshots: dict[int, Snapshot], errors: str) -> Iterator[tuple[int, 
         snapshot = snapshots[row.doc_id]
         pages = len(_failed_urls(row.pk, errors)) if errors and row.failed else row.failed
         if row.state == State.FAILED and not errors:
-            yield row.doc_id, Chosen(snapshot)
+            yield row.doc_id, DocumentSubset(snapshot)
         elif pages:
             points = tuple(replace(point, depth=0) for point in snapshot.points)
-            yield row.doc_id, Chosen(replace(snapshot, points=points), ONLY_FAILED, row.pk, pages, errors)
+            yield row.doc_id, DocumentSubset(replace(snapshot, points=points), ONLY_FAILED, row.pk, pages, errors)
 
 
 def _last(doc_ids: Collection[int], **wanted: object) -> Iterator[Excursion]:
@@ -96,7 +96,7 @@ def _last(doc_ids: Collection[int], **wanted: object) -> Iterator[Excursion]:
         yield from Excursion.objects.filter(pk__in=list(newest)).only("id", "doc_id", "state", "failed").order_by("id")
 
 
-def _new(snapshots: dict[int, Snapshot]) -> Iterator[tuple[int, Chosen]]:
+def _new(snapshots: dict[int, Snapshot]) -> Iterator[tuple[int, DocumentSubset]]:
     """Crawl points that were never crawled, or whose settings changed since."""
     crawled = _crawled_points(snapshots)
     for doc_id, snapshot in snapshots.items():
@@ -134,7 +134,7 @@ def addresses_again(excursion: Excursion) -> list[str]:
 def _failed_urls(excursion_id: int, errors: str) -> list[str]:
     rows = LedgerEntry.objects.filter(excursion=excursion_id, outcome=FAILED).order_by("id")
     listed = rows.values_list("url", "reason")[:MOST_AGAIN]
-    return [url for url, reason in listed if not errors or Group(reason, *pattern_of(url)).key == errors]
+    return [url for url, reason in listed if not errors or FailureGroup(reason, *pattern_of(url)).key == errors]
 
 
 def said(parts: Iterable[str]) -> str:

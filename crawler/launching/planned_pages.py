@@ -17,7 +17,7 @@ from .schedules import ALL, CHOSEN, POINT, PROJECT, VIEW, doc_ids_of
 
 
 @dataclass(frozen=True, slots=True)
-class Planned:
+class PlannedPages:
     documents: int
     pages: int  # of their latest crawls
 

@@ -28,7 +28,7 @@ from . import control, quiet_hours
 from . import launch as intake
 from .audited_change import record, together
 from .document_filter import documents_in
-from .launch_subset import Choice
+from .launch_subset import SubsetChoice
 
 ALL, PROJECT, VIEW, CHOSEN, POINT = "all", "project", "view", "chosen", "point"
 AT_ONCE = 20
@@ -70,8 +70,8 @@ def _in_view(schedule: Schedule) -> list[int]:
     return documents_in(view.query, view.person, documents_for(view.person, Action.LAUNCH))
 
 
-def choice_of(schedule: Schedule) -> Choice:
-    return Choice(schedule.only, schedule.point_id if schedule.what == POINT else None)
+def choice_of(schedule: Schedule) -> SubsetChoice:
+    return SubsetChoice(schedule.only, schedule.point_id if schedule.what == POINT else None)
 
 
 @together()

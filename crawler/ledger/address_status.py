@@ -23,7 +23,7 @@ from clearinghouse.search.words import words_of
 from crawlpoints.models import CrawlPointLink
 
 from ..models import Excursion, LedgerEntry, PageVersion
-from ..policy.judge import Rules
+from ..policy.judge import CrawlRules
 from ..runs.latest_crawls import COMPLETE
 from ..runs.run_counts import Docs
 from ..values import Snapshot
@@ -33,7 +33,7 @@ MOST_ALIKE = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Crawl:
+class NewestCrawl:
     """The newest crawl of a document, and what it decided on the address."""
 
     excursion: Excursion
@@ -55,7 +55,7 @@ class OnTarget:
 @dataclass(frozen=True, slots=True)
 class Whereabouts:
     targets: dict[str, OnTarget] = field(default_factory=dict)
-    crawl: Crawl | None = None
+    crawl: NewestCrawl | None = None
 
 
 def documents_around(url: Address, docs: Docs) -> list[Document]:
@@ -75,12 +75,12 @@ def documents_around(url: Address, docs: Docs) -> list[Document]:
 
 
 def whereabouts(document: Document, snapshot: Snapshot, url: str) -> Whereabouts:
-    key = digest_of(Rules(snapshot).verdicts(url).url)
+    key = digest_of(CrawlRules(snapshot).verdicts(url).url)
     targets = {name: _on_target(name, alias, document.pk, key) for name, alias in TARGETS.items()}
     return Whereabouts(targets, _crawl(document.pk, key))
 
 
-def _crawl(doc_id: int, key: bytes) -> Crawl | None:
+def _crawl(doc_id: int, key: bytes) -> NewestCrawl | None:
     crawls = Excursion.objects.exclude(run__origin="preview").filter(doc_id=doc_id).defer("snapshot").order_by("-id")
     complete = Q(state__in=COMPLETE, part="", left_out_at=None)
     # One that goes on tells what will be; one that was stopped or cancelled tells nothing, unless there is no other.
@@ -91,7 +91,7 @@ def _crawl(doc_id: int, key: bytes) -> Crawl | None:
     version = entry.version_id if entry else None
     flags = PageVersion.objects.filter(pk=version).values_list("flags", flat=True).first() if version else ""
     left_out = crawls.filter(id__gt=newest.pk).exclude(left_out_at=None).first()
-    return Crawl(newest, entry, tuple((flags or "").split()), left_out)
+    return NewestCrawl(newest, entry, tuple((flags or "").split()), left_out)
 
 
 def _on_target(name: str, alias: str, doc_id: int, key: bytes) -> OnTarget:

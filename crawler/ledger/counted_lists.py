@@ -10,12 +10,12 @@ from typing import Any
 
 from django.db.models import Count, Sum
 
-from clearinghouse.operations.bounded_cache import Kept
+from clearinghouse.operations.bounded_cache import BoundedCache
 
 from ..models import OPEN_STATES, Excursion, FolderFigure, Run
 from ..runs.run_counts import Docs, excursions_of, tallies_of
 from ..values import CRAWLED, OUTCOMES, QUEUED, REASONS
-from .queries import Filter, Row, Rows, rows_of, statuses_of
+from .queries import Filter, LedgerRows, Row, rows_of, statuses_of
 from .site_folders import fresh_by_document, live_excursions
 
 SORTED_UP_TO = 20_000  # more rows are not sorted for a page: the reader is told to choose fewer
@@ -25,7 +25,7 @@ _UNKNOWN = ("text", "fresh", "here", "ids", "point", "rule", "site", "kind", "an
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class DocumentShare:
     """One document's share of a list."""
 
     doc_id: int
@@ -33,10 +33,10 @@ class Part:
     queued: int
 
 
-class Counted:
+class CountedList:
     """The rows of a list as a Paginator needs them: counted, and sliced."""
 
-    def __init__(self, run: Run, asked: Filter, parts: Sequence[Part]) -> None:
+    def __init__(self, run: Run, asked: Filter, parts: Sequence[DocumentShare]) -> None:
         self._run, self._asked = run, asked
         self._parts = parts
         self._decided = sum(part.decided for part in parts)
@@ -48,11 +48,15 @@ class Counted:
 
     def __getitem__(self, wanted: slice) -> list[Row]:
         start, stop = wanted.start or 0, wanted.stop or 0
-        rows = self._cut(start, min(stop, self._decided), lambda part: part.decided, Rows.decided_rows)
+        rows = self._cut(start, min(stop, self._decided), lambda part: part.decided, LedgerRows.decided_rows)
         return rows + self._cut(start - self._decided, stop - self._decided, lambda part: part.queued, _in_order)
 
     def _cut(
-        self, start: int, stop: int, share: Callable[[Part], int], read: Callable[[Rows, int, int], list[Row]]
+        self,
+        start: int,
+        stop: int,
+        share: Callable[[DocumentShare], int],
+        read: Callable[[LedgerRows, int, int], list[Row]],
     ) -> list[Row]:
         """The documents that hold these places of the list, and the places in their own rows."""
         start, passed, met, doc_ids = max(start, 0), 0, 0, set()
@@ -67,28 +71,28 @@ class Counted:
         return read(rows_of(self._run, doc_ids, self._asked), start - met, stop - met)
 
 
-def _in_order(rows: Rows, start: int, stop: int) -> list[Row]:
+def _in_order(rows: LedgerRows, start: int, stop: int) -> list[Row]:
     """What waits, document by document."""
-    return Rows(rows.decided, rows.queued.order_by("excursion_id", "depth", "id")).queued_rows(start, stop)
+    return LedgerRows(rows.decided, rows.queued.order_by("excursion_id", "depth", "id")).queued_rows(start, stop)
 
 
-def listed(run: Run, docs: Docs, asked: Filter) -> tuple[Counted | Rows, bool]:
+def listed(run: Run, docs: Docs, asked: Filter) -> tuple[CountedList | LedgerRows, bool]:
     """The list, and whether it is too long to be sorted as asked for."""
     narrowed = documents_with(run, docs, asked)
     parts = _fresh_parts(run, docs, asked) if asked.fresh else None
     if parts is None and not _known(asked):
         return _counted_once(run, docs, asked, rows_of(run, narrowed, asked)), False
-    counted = Counted(run, asked.but(sort=""), list(_parts(run, narrowed, asked)) if parts is None else parts)
+    counted = CountedList(run, asked.but(sort=""), list(_parts(run, narrowed, asked)) if parts is None else parts)
     if not asked.sort:
         return counted, False
     too_long = counted.count() > SORTED_UP_TO
     return (counted, True) if too_long else (rows_of(run, narrowed, asked), False)
 
 
-_COUNTS = Kept(10_000)
+_COUNTS = BoundedCache(10_000)
 
 
-def _counted_once(run: Run, docs: Docs, asked: Filter, rows: Rows) -> Rows:
+def _counted_once(run: Run, docs: Docs, asked: Filter, rows: LedgerRows) -> LedgerRows:
     """Of a run that ended the rows are counted for the first page only: a text that stands nowhere is looked for in
     every row, and each other page or order would ask for it again."""
     if run.state in OPEN_STATES:
@@ -116,26 +120,28 @@ def _implied(asked: Filter) -> bool:
     return {REASONS[code].outcome for code in asked.reasons} <= set(asked.outcomes)
 
 
-def _parts(run: Run, docs: Docs, asked: Filter) -> Iterator[Part]:
+def _parts(run: Run, docs: Docs, asked: Filter) -> Iterator[DocumentShare]:
     if asked.reasons or asked.status is not None or asked.taken:
         share = _share_of(asked)
         for doc_id, stored in tallies_of(run, docs, asked.doc_id):
-            yield Part(doc_id, *share(stored))
+            yield DocumentShare(doc_id, *share(stored))
         return
     names = asked.outcomes or OUTCOMES
     rows = _excursions(run, docs, asked.doc_id).order_by("id").values_list("doc_id", *OUTCOMES)
     for doc_id, *counts in rows:
         by_name = dict(zip(OUTCOMES, counts, strict=True))
         queued = by_name.pop(QUEUED) if QUEUED in names else 0
-        yield Part(doc_id, sum(by_name.get(name, 0) for name in names), queued)
+        yield DocumentShare(doc_id, sum(by_name.get(name, 0) for name in names), queued)
 
 
-def _fresh_parts(run: Run, docs: Docs, asked: Filter) -> list[Part] | None:
+def _fresh_parts(run: Run, docs: Docs, asked: Filter) -> list[DocumentShare] | None:
     """New or changed pages of each document, counted when it ended; None when one did not, or more is asked."""
     plain = _known(asked.but(fresh="", outcomes=())) and not (asked.reasons or asked.taken or asked.status)
     if not plain or CRAWLED not in (asked.outcomes or (CRAWLED,)) or live_excursions(run, docs, asked.doc_id).exists():
         return None
-    return [Part(doc_id, count, 0) for doc_id, count in fresh_by_document(run, docs, asked.doc_id, asked.fresh)]
+    return [
+        DocumentShare(doc_id, count, 0) for doc_id, count in fresh_by_document(run, docs, asked.doc_id, asked.fresh)
+    ]
 
 
 def _share_of(asked: Filter) -> Callable[[dict[str, Any]], tuple[int, int]]:

@@ -12,7 +12,7 @@ from django.db.models import Count, Max, Min, QuerySet, Sum
 
 from clearinghouse.columns import Exact
 from clearinghouse.database.digests import digest_of
-from clearinghouse.operations.bounded_cache import Kept
+from clearinghouse.operations.bounded_cache import BoundedCache
 
 from ..models import ErrorGroup, ErrorMark, Excursion, LedgerEntry, Run
 from ..reasons import HTTP, reason_of
@@ -32,7 +32,7 @@ _KEY = ("reason", "site", "pattern")
 
 
 @dataclass(slots=True)
-class Group:
+class FailureGroup:
     """Failed addresses that are one trouble."""
 
     reason: str
@@ -82,8 +82,8 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Failures:
-    groups: list[Group]  # largest first
-    solved: list[Group]  # of the runs before, and not met in this one
+    groups: list[FailureGroup]  # largest first
+    solved: list[FailureGroup]  # of the runs before, and not met in this one
     grouped: int = 0  # addresses in the groups
     failed: int = 0  # and in all: very many kinds, or very many addresses, are not grouped to the last one
 
@@ -112,7 +112,7 @@ def failures_of(run: Run, docs: Docs, asked: Filter) -> Failures:
     rows = _rows(live)
     for doc_id, url, reason, status, at, _ in rows:
         key = (reason, *pattern_of(url))
-        groups.setdefault(key, Group(*key)).add(doc_id, status, 1, at)
+        groups.setdefault(key, FailureGroup(*key)).add(doc_id, status, 1, at)
     before = _before(excursions, run)
     solved = [group for key, group in before.items() if key not in groups]
     _judge(groups.values(), docs, run)
@@ -127,15 +127,15 @@ def _excursions(run: Run, docs: Docs, asked: Filter) -> QuerySet[Excursion]:
     return rows if asked.doc_id is None else rows.filter(doc_id=asked.doc_id)
 
 
-_ENDED = Kept(200_000)  # groups of excursions as they ended, weighed by their documents
+_ENDED = BoundedCache(200_000)  # groups of excursions as they ended, weighed by their documents
 _WHICH = {"rows": Count("id"), "sum": Sum("id"), "newest": Max("id"), "failed": Sum("count"), "last": Max("ended_at")}
 
 
-def _stored(rows: QuerySet[ErrorGroup]) -> dict[tuple[str, ...], Group]:
+def _stored(rows: QuerySet[ErrorGroup]) -> dict[tuple[str, ...], FailureGroup]:
     """Groups that were counted when their excursions ended. Such rows do not change, some may only come or go: put
     together once they are remembered, for that took half of the page. What is given belongs to the caller."""
 
-    def read() -> tuple[list[Group], int]:
+    def read() -> tuple[list[FailureGroup], int]:
         groups = list(_put_together(rows).values())
         return groups, sum(len(group.documents) for group in groups) + 1
 
@@ -149,13 +149,13 @@ def _stored(rows: QuerySet[ErrorGroup]) -> dict[tuple[str, ...], Group]:
     return {(group.reason, group.site, group.pattern): group for group in copies}
 
 
-def _put_together(rows: QuerySet[ErrorGroup]) -> dict[tuple[str, ...], Group]:
+def _put_together(rows: QuerySet[ErrorGroup]) -> dict[tuple[str, ...], FailureGroup]:
     """Profiled: reading the times with each row, not apart, took half of it."""
-    groups: dict[tuple[str, ...], Group] = {}
+    groups: dict[tuple[str, ...], FailureGroup] = {}
     for *key, status, count, doc_id in rows.order_by().values_list(*_KEY, "status", "count", "doc_id"):
         group = groups.get(tuple(key))
         if group is None:
-            group = groups[tuple(key)] = Group(*key)
+            group = groups[tuple(key)] = FailureGroup(*key)
         group.count += count
         group.statuses.add(status)
         group.documents.add(doc_id)
@@ -165,7 +165,7 @@ def _put_together(rows: QuerySet[ErrorGroup]) -> dict[tuple[str, ...], Group]:
     return groups
 
 
-def _judge(groups: Iterable[Group], docs: Docs, run: Run) -> None:
+def _judge(groups: Iterable[FailureGroup], docs: Docs, run: Run) -> None:
     """New until every document's part of it is marked; what was called solved and is met again is new."""
     marked = marks(docs)
     touched = {key for _, key in marked}
@@ -188,7 +188,7 @@ def _rows(excursion_ids: Sequence[int]) -> list[tuple[Any, ...]]:
     return list(failed.order_by("excursion", "outcome", "reason", "id").values_list(*_COLUMNS)[:MOST])
 
 
-def _before(excursions: QuerySet[Excursion], run: Run) -> dict[tuple[str, ...], Group]:
+def _before(excursions: QuerySet[Excursion], run: Run) -> dict[tuple[str, ...], FailureGroup]:
     """The groups of the run before: of the newest earlier one over any of these whole documents that came to its
     end. A part of a document that was not sent to its errors says nothing about them."""
     whole = excursions.filter(part__in=("", "failed"))
@@ -201,7 +201,7 @@ def _before(excursions: QuerySet[Excursion], run: Run) -> dict[tuple[str, ...], 
     return _stored(rows)
 
 
-def ids_of(group: Group, run: Run, docs: Docs, asked: Filter) -> list[int]:
+def ids_of(group: FailureGroup, run: Run, docs: Docs, asked: Filter) -> list[int]:
     """The ledger rows of a group, at most MOST."""
     rows = LedgerEntry.objects.filter(
         excursion__in=_excursions(run, docs, asked).filter(doc_id__in=group.documents).values("pk"), outcome=FAILED,
@@ -211,12 +211,12 @@ def ids_of(group: Group, run: Run, docs: Docs, asked: Filter) -> list[int]:
     return [pk for pk, url in listed if pattern_of(url) == (group.site, group.pattern)]
 
 
-def seen_of(groups: Iterable[Group], docs: Docs) -> dict[bytes, tuple[datetime, datetime]]:
+def seen_of(groups: Iterable[FailureGroup], docs: Docs) -> dict[bytes, tuple[datetime, datetime]]:
     """When errors like these were met first and last, in any run a person may see."""
     rows = seen(ErrorGroup.objects.filter(key__in=[group.digest for group in groups]), docs)
     found = rows.values("key").annotate(first=Min("ended_at"), last=Max("ended_at")).order_by()
     return {bytes(row["key"]): (row["first"], row["last"]) for row in found}
 
 
-def _largest(groups: Iterable[Group]) -> list[Group]:
+def _largest(groups: Iterable[FailureGroup]) -> list[FailureGroup]:
     return sorted(groups, key=lambda group: (-group.count, group.site, group.pattern, group.reason))

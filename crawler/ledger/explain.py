@@ -14,7 +14,7 @@ from clearinghouse.database.digests import digest_of
 
 from .. import extract
 from ..models import Excursion, LedgerEntry, PageVersion, State
-from ..policy.judge import CHECK_ORDER, Judged, Rules, TraceLine, too_deep
+from ..policy.judge import CHECK_ORDER, CrawlRules, LinkVerdict, TraceLine, too_deep
 from ..preview.timed_rules import Deadline, RulesInTime
 from ..sites import site_store
 from ..values import REASONS, PointSettings, Snapshot
@@ -88,7 +88,7 @@ def _reason(stop: TraceLine | None, url: str) -> str:
     return _REASON_OF.get(stop.check, "")
 
 
-def _deepest(rules: Rules, judged: Judged) -> PointSettings | None:
+def _deepest(rules: CrawlRules, judged: LinkVerdict) -> PointSettings | None:
     """Of the crawl points that let it in the one with the highest depth limit; of several the owner."""
     points = (prepared.settings for prepared in rules.points)
     free = [point for point in points if judged.refusals.get(point.id) is None]
@@ -108,7 +108,7 @@ class Arrival(NamedTuple):
     refusal: Refusal | None
 
 
-def _best(rules: Rules, judged: Judged, linked: Judged, arrivals: dict[int, int]) -> Arrival | None:
+def _best(rules: CrawlRules, judged: LinkVerdict, linked: LinkVerdict, arrivals: dict[int, int]) -> Arrival | None:
     """Of the crawl points that find it the one that lets it in, or else the one that gets furthest in the checks."""
     found: list[Arrival] = []
     for point in (prepared.settings for prepared in rules.points):
@@ -124,7 +124,7 @@ def _order(refusal: Refusal | None) -> int:
     return len(CHECK_ORDER) if refusal is None else CHECK_ORDER.index(refusal.reason)
 
 
-def _source(snapshot: Snapshot, rules: Rules, found_on: str) -> tuple[Excursion, LedgerEntry] | None:
+def _source(snapshot: Snapshot, rules: CrawlRules, found_on: str) -> tuple[Excursion, LedgerEntry] | None:
     """The page named, as the latest crawl of the document met it."""
     if not found_on:
         return None
@@ -134,7 +134,7 @@ def _source(snapshot: Snapshot, rules: Rules, found_on: str) -> tuple[Excursion,
     return (row.excursion, row) if row else None
 
 
-def _marks(source: LedgerEntry, rules: Rules, url: str) -> tuple[bool, bool]:
+def _marks(source: LedgerEntry, rules: CrawlRules, url: str) -> tuple[bool, bool]:
     """Whether each link of the page to this address, and whether the page itself, says nofollow."""
     columns = PageVersion.objects.filter(pk=source.version_id).values_list("links", "flags").first()
     if columns is None:
@@ -145,7 +145,7 @@ def _marks(source: LedgerEntry, rules: Rules, url: str) -> tuple[bool, bool]:
 
 
 def _arrivals(
-    rules: RulesInTime, judged: Judged, found_on: str, source: tuple[Excursion, LedgerEntry] | None
+    rules: RulesInTime, judged: LinkVerdict, found_on: str, source: tuple[Excursion, LedgerEntry] | None
 ) -> dict[int, int]:
     """Crawl point -> depth at which it finds the address: as its own URL, or on the page named, if that is known."""
     own = _starting_at(rules, judged.url)
@@ -164,7 +164,7 @@ def _arrivals(
     return {point: depth + step for point, depth in nearest.items()} | own
 
 
-def _starting_at(rules: Rules, url: str) -> dict[int, int]:
+def _starting_at(rules: CrawlRules, url: str) -> dict[int, int]:
     """The crawl points that begin at this address."""
     points = (point.settings for point in rules.points)
     return {point.id: 0 for point in points if rules.verdicts(point.url).url == url}
@@ -185,7 +185,7 @@ def _of_arrival(lines: list[TraceLine], arrival: Arrival) -> list[TraceLine]:
     return shown
 
 
-def _robots(rules: Rules, judged: Judged) -> Verdict | None:
+def _robots(rules: CrawlRules, judged: LinkVerdict) -> Verdict | None:
     """The verdict of the robots.txt kept of this site; None when it was never read or is not asked."""
     owner = _owner(rules, judged)
     if judged.address is None or owner is None or owner.ignore_robots:
@@ -194,11 +194,11 @@ def _robots(rules: Rules, judged: Judged) -> Verdict | None:
     return robots.allowed(judged.url) if robots else None
 
 
-def _owner(rules: Rules, judged: Judged) -> PointSettings | None:
+def _owner(rules: CrawlRules, judged: LinkVerdict) -> PointSettings | None:
     return next((p.settings for p in rules.points if p.settings.id == judged.owner), None)
 
 
-def _with_robots(lines: list[TraceLine], rules: Rules, judged: Judged) -> list[TraceLine]:
+def _with_robots(lines: list[TraceLine], rules: CrawlRules, judged: LinkVerdict) -> list[TraceLine]:
     """A crawl point that does not ask robots.txt says so; behind a stop nothing is said."""
     owner = _owner(rules, judged)
     if owner is None or not owner.ignore_robots or any(line.result == "stop" for line in lines):

@@ -12,7 +12,7 @@ from ..bulk_sql import chunks
 from ..extract import unpack_links
 from ..models import Excursion, LedgerEntry, PageVersion, State
 from ..policy.backlinks import ALL, KeyOf, link_keys
-from ..policy.judge import Rules
+from ..policy.judge import CrawlRules
 from ..runs.run_counts import Docs
 from ..values import CRAWLED, FAILED, REDIRECTED, UNCHANGED, Link, Snapshot
 from .queries import Row, by_key
@@ -26,14 +26,14 @@ READ_AT_ONCE = 500
 MAX_HOPS = 10
 
 
-class Child(NamedTuple):
+class LinkedPage(NamedTuple):
     link: Link
     key: bytes
     decision: Row | None  # None: the crawl has not decided about it yet
 
 
 @dataclass(slots=True)
-class Parent:
+class LinkingPage:
     """A page that links to an address: every anchor text it uses, in order, each once."""
 
     key: bytes
@@ -43,17 +43,17 @@ class Parent:
 
 
 @dataclass(slots=True)
-class Broken:
+class BrokenLink:
     """A dead address and the pages that send their visitors there."""
 
     entry: LedgerEntry
-    parents: list[Parent] = field(default_factory=list)
+    parents: list[LinkingPage] = field(default_factory=list)
     pages: int = 0  # how many there are; not all need to be listed
 
 
 def keys_of(excursion: Excursion) -> KeyOf:
     """A function that gives the ledger's key of a stored link of this excursion."""
-    return link_keys(Rules(Snapshot.from_json(excursion.snapshot)))
+    return link_keys(CrawlRules(Snapshot.from_json(excursion.snapshot)))
 
 
 def versions_of(excursion_id: int) -> "array[int]":
@@ -73,7 +73,7 @@ def packed_pages(versions: "array[int]") -> Iterator[list[tuple[bytes, bytes]]]:
 # -- one address ------------------------------------------------------------------------------------------------
 
 
-def children(excursion: Excursion, version_id: int) -> list[Child]:
+def children(excursion: Excursion, version_id: int) -> list[LinkedPage]:
     """The links of a page in their order, with what the excursion decided about each; two queries."""
     packed = PageVersion.objects.filter(pk=version_id).values_list("links", flat=True).first()
     key_of = keys_of(excursion)
@@ -81,7 +81,7 @@ def children(excursion: Excursion, version_id: int) -> list[Child]:
     known: dict[tuple[int, bytes], Row] = {}
     for part in chunks(sorted({key for _, key in links})):
         known |= by_key([excursion.pk], part)
-    return [Child(link, key, known.get((excursion.pk, key))) for link, key in links]
+    return [LinkedPage(link, key, known.get((excursion.pk, key))) for link, key in links]
 
 
 def backlinks(excursion_id: int, key: bytes) -> int:
@@ -90,15 +90,15 @@ def backlinks(excursion_id: int, key: bytes) -> int:
     return rows.values_list("backlinks", flat=True).first() or 0
 
 
-def parents(excursion: Excursion, keys: Collection[bytes]) -> dict[bytes, list[Parent]]:
+def parents(excursion: Excursion, keys: Collection[bytes]) -> dict[bytes, list[LinkingPage]]:
     """For each of these addresses, the pages of the excursion that link to it, by address, with their anchor texts."""
     key_of = keys_of(excursion)
     missing = _expected(excursion, keys)
-    found: dict[bytes, list[Parent]] = {key: [] for key in keys}
+    found: dict[bytes, list[LinkingPage]] = {key: [] for key in keys}
     for pages in packed_pages(versions_of(excursion.pk)):
         for own, packed in pages:
             for key, anchors in _mentions(own, packed, found, key_of).items():
-                found[key].append(Parent(own, anchors=anchors))
+                found[key].append(LinkingPage(own, anchors=anchors))
                 missing -= 1
         if not missing:
             break
@@ -129,7 +129,7 @@ def _mentions(own: bytes, packed: bytes, wanted: Mapping[bytes, Any], key_of: Ke
     return found
 
 
-def _name(excursion: Excursion, found: Mapping[bytes, list[Parent]]) -> None:
+def _name(excursion: Excursion, found: Mapping[bytes, list[LinkingPage]]) -> None:
     urls: dict[bytes, str] = {}
     for part in chunks(sorted({parent.key for some in found.values() for parent in some})):
         rows = LedgerEntry.objects.filter(excursion=excursion, url_key__in=part)
@@ -153,10 +153,10 @@ def newest_finished(docs: Docs = None) -> list[Excursion]:
     return list(Excursion.objects.filter(pk__in=newest.values()).defer("tallies", "error").order_by("title", "doc_id"))
 
 
-def broken_links(excursion: Excursion) -> list[Broken]:
+def broken_links(excursion: Excursion) -> list[BrokenLink]:
     """The dead addresses of an excursion, most referred to first; links through redirects are followed to them."""
     rows = LedgerEntry.objects.filter(excursion=excursion, outcome=FAILED, reason__in=DEAD)
-    dead = {row.url_key: Broken(row) for row in rows.order_by("id")}
+    dead = {row.url_key: BrokenLink(row) for row in rows.order_by("id")}
     if not dead:
         return []
     through = _redirecting(excursion, dead)
@@ -206,7 +206,7 @@ def broken_result(excursions: Iterable[Excursion], most: int) -> list[dict[str, 
     ]
 
 
-def _as_json(one: Broken, most: int) -> dict[str, Any]:
+def _as_json(one: BrokenLink, most: int) -> dict[str, Any]:
     entry = one.entry
     listed = [
         {"url": parent.url, "anchors": parent.anchors} | ({"via": parent.via} if parent.via else {})

@@ -106,7 +106,7 @@ class Row:
         return reason_of(self.reason, self.status, start=self.found_on is None).advice
 
 
-class Rows:
+class LedgerRows:
     """Ledger rows, then queued messages, as one list that can be counted and sliced: what a Paginator needs."""
 
     def __init__(self, decided: QuerySet[LedgerEntry], queued: QuerySet[Message]) -> None:
@@ -141,13 +141,13 @@ class Rows:
         return [_queued_row(values) for values in self.queued[start:stop].values(*_QUEUED_COLUMNS)]
 
 
-def rows_of(run: Run, docs: Docs, asked: Filter) -> Rows:
+def rows_of(run: Run, docs: Docs, asked: Filter) -> LedgerRows:
     """The addresses of a run a person asked for, in the order of the index (document, outcome, reason, found)."""
     excursions = excursions_of(run, docs)
     if asked.doc_id is not None:
         excursions = excursions.filter(doc_id=asked.doc_id)
     ids = excursions.values("id")
-    return Rows(_decided(ids, asked), _queued(ids, asked))
+    return LedgerRows(_decided(ids, asked), _queued(ids, asked))
 
 
 def iterated(run: Run, docs: Docs, asked: Filter) -> Iterator[Row]:
@@ -159,7 +159,7 @@ def iterated(run: Run, docs: Docs, asked: Filter) -> Iterator[Row]:
         yield _queued_row(values)
 
 
-class Chosen:
+class LedgerSlice:
     """These ledger rows, in this order, as a list that can be counted and sliced: what a Paginator needs."""
 
     def __init__(self, run: Run, docs: Docs, ids: Iterable[int]) -> None:

@@ -12,7 +12,7 @@ from django.db.models import Case, Count, F, Q, QuerySet, Sum, Value, When
 from django.db.models.functions import Left, StrIndex, Substr
 
 from clearinghouse.columns import Exact
-from clearinghouse.operations.bounded_cache import Kept
+from clearinghouse.operations.bounded_cache import BoundedCache
 
 from ..models import OPEN_STATES, Diagnosis, Excursion, FolderFigure, LedgerEntry, Message, MessageState, Run
 from ..runs.run_counts import Docs, excursions_of
@@ -25,7 +25,7 @@ _SCHEME = 8  # "https://": the first slash after it ends the site, also for http
 
 
 @dataclass(slots=True)
-class Group:
+class SiteFolder:
     """What a run decided about the addresses that begin alike."""
 
     start: str  # a site or a folder with its slash; empty for what is no web address
@@ -63,15 +63,17 @@ _REASONS = {"robots_disallowed": "robots", "outside_root": "outside", "excluded"
 )
 
 
-_ENDED = Kept(100_000)  # sites of runs that ended: what they decided does not change, only pruning takes documents away
+_ENDED = BoundedCache(
+    100_000
+)  # sites of runs that ended: what they decided does not change, only pruning takes documents away
 
 
-def by_site(run: Run, docs: Docs, doc_id: int | None = None) -> list[Group]:
+def by_site(run: Run, docs: Docs, doc_id: int | None = None) -> list[SiteFolder]:
     """Every site of the run, those with most pages first; each with the median time of its answers."""
     if run.state in OPEN_STATES:
         return _by_site(run, docs, doc_id)
 
-    def count() -> tuple[list[Group], int]:
+    def count() -> tuple[list[SiteFolder], int]:
         groups = _by_site(run, docs, doc_id)
         return groups, len(groups) + 1
 
@@ -80,7 +82,7 @@ def by_site(run: Run, docs: Docs, doc_id: int | None = None) -> list[Group]:
     return _ENDED.get((run.pk, run.created_at, run.state, run.finished_at, left, seen, doc_id), count)
 
 
-def _by_site(run: Run, docs: Docs, doc_id: int | None) -> list[Group]:
+def _by_site(run: Run, docs: Docs, doc_id: int | None) -> list[SiteFolder]:
     groups = _grouped(run, docs, doc_id, "")
     times = _times(_ledger(live_excursions(run, docs, doc_id).values("id")))
     for start, milliseconds, count in _medians_before(run, docs, doc_id):
@@ -91,7 +93,7 @@ def _by_site(run: Run, docs: Docs, doc_id: int | None) -> list[Group]:
     return sorted(groups.values(), key=lambda group: (-group.pages, -group.errors, -group.found, group.start))
 
 
-def by_folder(run: Run, docs: Docs, folder: str, doc_id: int | None = None) -> list[Group]:
+def by_folder(run: Run, docs: Docs, folder: str, doc_id: int | None = None) -> list[SiteFolder]:
     """The folders right below this one (a site, with its slash); one group has the folder itself: its own pages."""
     groups = _grouped(run, docs, doc_id, folder)
     return sorted(groups.values(), key=lambda group: group.start)
@@ -159,16 +161,16 @@ def in_groups(rows: QuerySet[Any], folder: str, column: str = "url") -> QuerySet
     return grouped
 
 
-def _grouped(run: Run, docs: Docs, doc_id: int | None, folder: str) -> dict[str, Group]:
+def _grouped(run: Run, docs: Docs, doc_id: int | None, folder: str) -> dict[str, SiteFolder]:
     groups = _counted_before(run, docs, doc_id, folder)
     live = live_excursions(run, docs, doc_id).values("id")
     rows = in_groups(_ledger(live), folder).annotate(known=_known())
     counted = rows.values("start", "outcome", "reason", "known").annotate(n=Count("id"), total=Sum("size")).order_by()
     for row in counted:
-        _add(groups.setdefault(row["start"], Group(row["start"])), row)
+        _add(groups.setdefault(row["start"], SiteFolder(row["start"])), row)
     waiting = Message.objects.filter(excursion__in=live).exclude(state=MessageState.DONE)
     for row in in_groups(waiting, folder).values("start").annotate(n=Count("id")).order_by():
-        group = groups.setdefault(row["start"], Group(row["start"]))
+        group = groups.setdefault(row["start"], SiteFolder(row["start"]))
         _add(group, {"outcome": QUEUED, "n": row["n"]})
     return groups
 
@@ -177,14 +179,14 @@ _SUMS = ("found", "new", "changed", "unchanged", "redirected", "robots", "outsid
          "errors", "bytes")  # fmt: skip
 
 
-def _counted_before(run: Run, docs: Docs, doc_id: int | None, folder: str) -> dict[str, Group]:
+def _counted_before(run: Run, docs: Docs, doc_id: int | None, folder: str) -> dict[str, SiteFolder]:
     """From the folders counted at the end of each excursion; those of a site are its whole sums."""
     if folder:
         rows = in_groups(_figures(run, docs, doc_id, whole=False), folder, "folder").values_list("start")
     else:
         rows = _figures(run, docs, doc_id, whole=True).values_list("folder")
     sums = rows.annotate(**{f"sum_{name}": Sum(name) for name in _SUMS}).order_by()
-    return {start: Group(start, **dict(zip(_SUMS, counts, strict=True))) for start, *counts in sums if counts[0]}
+    return {start: SiteFolder(start, **dict(zip(_SUMS, counts, strict=True))) for start, *counts in sums if counts[0]}
 
 
 def _medians_before(run: Run, docs: Docs, doc_id: int | None) -> Any:
@@ -197,7 +199,7 @@ def _known() -> Case:
     return Case(When(previous_version_id__isnull=True, then=Value(0)), default=Value(1))
 
 
-def _add(group: Group, row: dict[str, Any]) -> None:
+def _add(group: SiteFolder, row: dict[str, Any]) -> None:
     name = column_of(row["outcome"], row.get("reason", ""), known=bool(row.get("known")))
     setattr(group, name, getattr(group, name) + row["n"])
     group.found += row["n"]

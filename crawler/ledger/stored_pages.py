@@ -17,7 +17,7 @@ _COLUMNS = ("id", "run_id", "doc_id", "url_key", "url", "title", "type_id", "siz
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class StoredPageFilter:
     """What a person asked to see; empty means everything."""
 
     text: str = ""
@@ -28,13 +28,13 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class Folder:
+class StoredFolder:
     start: str
     pages: int
     bytes: int
 
 
-def pages_of(doc_id: int, asked: Asked) -> QuerySet[PageVersion]:
+def pages_of(doc_id: int, asked: StoredPageFilter) -> QuerySet[PageVersion]:
     rows = _shown(doc_id)
     if asked.text:
         rows = rows.filter(Q(url__icontains=asked.text) | Q(title__icontains=asked.text))
@@ -62,11 +62,11 @@ def types_of(doc_id: int) -> dict[int, int]:
     return dict(_shown(doc_id).values_list("type_id").annotate(n=Count("id")).order_by("type_id"))
 
 
-def folders_of(doc_id: int, folder: str) -> list[Folder]:
+def folders_of(doc_id: int, folder: str) -> list[StoredFolder]:
     """The folders right below this one (nothing: the sites); one of them is the folder itself: its own pages."""
     rows: QuerySet[Any] = in_groups(_shown(doc_id), folder)
     counted = rows.values("start").annotate(n=Count("id"), total=Sum("size")).order_by("start")
-    return [Folder(row["start"], row["n"], row["total"] or 0) for row in counted]
+    return [StoredFolder(row["start"], row["n"], row["total"] or 0) for row in counted]
 
 
 def entries_of(doc_id: int, pages: Iterable[PageVersion]) -> dict[int, tuple[int, int]]:

@@ -18,7 +18,7 @@ from clearinghouse.addresses.parsing import parse
 from clearinghouse.database.digests import digest_of
 from crawler.extract import packed_addresses
 
-from .judge import Rules
+from .judge import CrawlRules
 
 ALL = 1 << 56  # derived_to of an excursion that is counted: behind the ids of all rows
 NOWHERE = -1
@@ -43,12 +43,12 @@ class _Known(dict[str, T]):
         return found
 
 
-def link_keys(rules: Rules) -> KeyOf:
+def link_keys(rules: CrawlRules) -> KeyOf:
     """A function that gives the ledger's key of a stored link."""
     return _Known(partial(_key, rules)).__getitem__
 
 
-def _key(rules: Rules, url: str) -> bytes:
+def _key(rules: CrawlRules, url: str) -> bytes:
     address = parse(url)
     return digest_of(url if isinstance(address, Refusal) else rules.identity(address)[0].href)
 
@@ -107,7 +107,7 @@ class Backlinks:
     The counts come back in the order of the ids: rows that stand beside each other are written together.
     """
 
-    def __init__(self, rules: Rules, addresses: Addresses) -> None:
+    def __init__(self, rules: CrawlRules, addresses: Addresses) -> None:
         self._addresses = addresses
         self._counts = array("I", bytes(4 * len(addresses.ids)))
         self._place_of = _Known(lambda url: addresses.place(_key(rules, url))).__getitem__

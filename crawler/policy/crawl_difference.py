@@ -11,7 +11,7 @@ from typing import NamedTuple
 MAX_HOPS = 10
 
 
-class Stored(NamedTuple):
+class ComparedPage(NamedTuple):
     """A page of one crawl. Its digests may be left empty where they decide nothing."""
 
     digest: bytes
@@ -19,7 +19,7 @@ class Stored(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Changes:
+class CrawlDifference:
     """Keys of addresses; every stored page of this crawl is in one of the first four (a moved one as destination)."""
 
     new: set[bytes] = field(default_factory=set)
@@ -36,11 +36,11 @@ class Changes:
 
 
 def compare(
-    now: Mapping[bytes, Stored], before: Mapping[bytes, bytes], gone: Set[bytes], redirects: Mapping[bytes, bytes]
-) -> Changes:
+    now: Mapping[bytes, ComparedPage], before: Mapping[bytes, bytes], gone: Set[bytes], redirects: Mapping[bytes, bytes]
+) -> CrawlDifference:
     """`gone`: pages of the crawl before that are missing now, by rule 16, and `before` their digests; `redirects`:
     where addresses led in this crawl."""
-    changes = Changes()
+    changes = CrawlDifference()
     for key, page in now.items():
         if page.before is None:
             changes.new.add(key)

@@ -15,8 +15,8 @@ from clearinghouse.database.digests import digest_of
 from crawler.values import FAILED, REDIRECTED, SKIPPED, Snapshot
 
 from . import path
-from .judge import CHECK_ORDER, Rules
-from .page_limit import Limit
+from .judge import CHECK_ORDER, CrawlRules
+from .page_limit import PageLimit
 
 MAX_HOPS = 10
 SHORT = 15  # bytes of a digest that are kept in memory: one more, and Python takes 64 bytes for it in place of 48
@@ -33,7 +33,7 @@ _DEACTIVATED = Refusal("point_deactivated")
 COUNTS, COUNTS_NOT, CUT = 0, 1, 2  # CUT: skipped as page_limit, for want of a crawl point with room
 
 
-class Judged(NamedTuple):
+class RememberedVerdict(NamedTuple):
     """What the rules say of one raw link; refusals by position of the crawl point."""
 
     short: bytes
@@ -44,7 +44,7 @@ class Judged(NamedTuple):
 
 
 @dataclass(slots=True)
-class Found:
+class FoundUrl:
     """A URL that becomes a message."""
 
     key: bytes
@@ -67,10 +67,10 @@ class Skip:
 
 
 @dataclass(slots=True)
-class Changes:
+class FrontierChanges:
     """What the next commit must write, by short key."""
 
-    found: dict[bytes, Found] = field(default_factory=dict)
+    found: dict[bytes, FoundUrl] = field(default_factory=dict)
     moved: dict[bytes, tuple[bytes, int]] = field(default_factory=dict)  # short key -> full key, depth before
     skips: dict[bytes, Skip] = field(default_factory=dict)
     upgraded: dict[bytes, tuple[Skip, str]] = field(default_factory=dict)  # the row exists with this older reason
@@ -84,22 +84,22 @@ GO, HOLD, NO = "go", "hold", "no"
 
 
 class Frontier:
-    def __init__(self, snapshot: Snapshot, rules: Rules | None = None) -> None:
+    def __init__(self, snapshot: Snapshot, rules: CrawlRules | None = None) -> None:
         self.points = snapshot.points
         self.ids = tuple(point.id for point in snapshot.points)
-        self.rules = rules or Rules(snapshot)
+        self.rules = rules or CrawlRules(snapshot)
         self.known: dict[bytes, int] = {}
-        self.limits = [Limit(point.max_pages) for point in snapshot.points]
+        self.limits = [PageLimit(point.max_pages) for point in snapshot.points]
         self.limited = any(point.max_pages for point in snapshot.points)
         # By crawl point: done URLs that could not be expanded for it while all its places were promised to others.
         self.deferred: list[dict[bytes, bytes]] = [{} for _ in self.points]
         self.redirects: dict[bytes, tuple[bytes, bytes]] = {}  # short key -> (short key it leads to, own full key)
         self.off: set[int] = set()  # positions of crawl points that were deactivated meanwhile
-        self.changes = Changes()
-        self.fresh: list[Found] = []  # found since the queue last looked
+        self.changes = FrontierChanges()
+        self.fresh: list[FoundUrl] = []  # found since the queue last looked
         self.nearer: list[bytes] = []  # short keys of queued URLs that were found nearer since then
         self.remembered = REMEMBERED  # fewer where many frontiers share the memory of a process
-        self._links: dict[str, Judged] = {}
+        self._links: dict[str, RememberedVerdict] = {}
         self._settled: dict[str, int] = {}  # raw link -> the depth at which it was looked at (one crawl point only)
         self._shared: dict[int, int] = {}
         self._welcome = (None,) * len(self.points)
@@ -108,7 +108,7 @@ class Frontier:
 
     # -- what is known ------------------------------------------------------------------------------------------
 
-    def judge(self, url: str) -> Judged:
+    def judge(self, url: str) -> RememberedVerdict:
         """The verdicts on one raw link; remembered, because sites repeat their links."""
         judged = self._links.get(url)
         if judged is None:
@@ -119,7 +119,7 @@ class Frontier:
             refusals = tuple(verdicts.refusals.get(point_id, _DEACTIVATED) for point_id in self.ids)
             # What is alike is one object: the text of most links is their identity, and nobody refuses them.
             href, refusals = url if url == href else href, refusals if any(refusals) else self._welcome
-            judged = self._links[url] = Judged(key[:SHORT], key, href, verdicts.owner, refusals)
+            judged = self._links[url] = RememberedVerdict(key[:SHORT], key, href, verdicts.owner, refusals)
         return judged
 
     def remember(self, short: bytes, state: int) -> None:
@@ -157,7 +157,7 @@ class Frontier:
         """The ways of crawl points that are still active."""
         return [way for way in self.ways(short) if way.point not in self.off]
 
-    def judge_again(self, rules: Rules) -> None:
+    def judge_again(self, rules: CrawlRules) -> None:
         """The excludes changed: links are judged by these rules from now on."""
         self.rules = rules
         self._links.clear()
@@ -167,8 +167,8 @@ class Frontier:
         """The way that stands in the ledger."""
         return min(self.ways(short), key=lambda way: (way.depth, way.hop, way.point))
 
-    def drain(self) -> Changes:
-        changes, self.changes = self.changes, Changes()
+    def drain(self) -> FrontierChanges:
+        changes, self.changes = self.changes, FrontierChanges()
         return changes
 
     def forget(self) -> None:
@@ -218,7 +218,7 @@ class Frontier:
             self._arrive(judged, way.point, way.depth + 1, 0, parent, refusal)
 
     def _arrive(
-        self, judged: Judged, point: int, depth: int, hop: int, parent: bytes | None, refusal: Refusal | None
+        self, judged: RememberedVerdict, point: int, depth: int, hop: int, parent: bytes | None, refusal: Refusal | None
     ) -> None:
         refused = judged.refusals[point] or refusal
         if refused is None and depth > self._depth_limits[point]:
@@ -228,7 +228,7 @@ class Frontier:
         else:
             self._admit(judged, point, depth, hop, parent)
 
-    def _skip(self, judged: Judged, point: int, depth: int, parent: bytes | None, refusal: Refusal) -> None:
+    def _skip(self, judged: RememberedVerdict, point: int, depth: int, parent: bytes | None, refusal: Refusal) -> None:
         state = self.known.get(judged.short)
         rank = _RANKS[refusal.reason]
         if state is not None and (path.kind(state) != path.SKIPPED or path.rank(state) >= rank):
@@ -244,14 +244,14 @@ class Frontier:
             self.changes.upgraded[judged.short] = (skip, first[1] if first else _reason(state))
         self.remember(judged.short, path.with_kind(0, path.SKIPPED, rank))
 
-    def _admit(self, judged: Judged, point: int, depth: int, hop: int, parent: bytes | None) -> None:
+    def _admit(self, judged: RememberedVerdict, point: int, depth: int, hop: int, parent: bytes | None) -> None:
         short = judged.short
         state = self.known.get(short)
         if state is None or path.kind(state) == path.SKIPPED:
             if state is not None and self.changes.skips.pop(short, None) is None:
                 stored = self.changes.upgraded.pop(short, None)
                 self.changes.unskipped.append((judged.key, stored[1] if stored else _reason(state)))
-            found = self.changes.found[short] = Found(judged.key, judged.href, judged.owner_id, parent, depth)
+            found = self.changes.found[short] = FoundUrl(judged.key, judged.href, judged.owner_id, parent, depth)
             self.fresh.append(found)
             self.remember(short, path.with_field(path.QUEUED, point, path.pack(depth, hop)))
             return
@@ -269,14 +269,14 @@ class Frontier:
         elif not self.limits[point].full:
             self._reopen(judged, parent)
 
-    def _reopen(self, judged: Judged, parent: bytes | None) -> None:
+    def _reopen(self, judged: RememberedVerdict, parent: bytes | None) -> None:
         """It was behind the maximum of those who reached it; now somebody does who has room."""
         short = judged.short
         for way in self.ways(short):
             self._set(short, way._replace(granted=False))
         self.remember(short, path.with_kind(self.known[short], path.QUEUED))
         self.changes.reopened[short] = judged.key
-        self.fresh.append(Found(judged.key, judged.href, judged.owner_id, parent, self.nearest(short)))
+        self.fresh.append(FoundUrl(judged.key, judged.href, judged.owner_id, parent, self.nearest(short)))
 
     # -- maxima -------------------------------------------------------------------------------------------------
 

@@ -36,7 +36,7 @@ _ASKED_LATER = {"depth", "deactivation", "run limit", "network", "robots", "maxi
 _RANK = {reason: rank for rank, reason in enumerate(CHECK_ORDER)}
 
 
-class Judged(NamedTuple):
+class LinkVerdict(NamedTuple):
     """What one raw link comes to, for all active crawl points of the document."""
 
     url: str  # the identity: canonical, options of the owner applied; the raw text when it is no web address
@@ -58,7 +58,7 @@ class _Point(NamedTuple):
     outside: Refusal
 
 
-class Rules:
+class CrawlRules:
     """The rules of one snapshot, made ready once."""
 
     def __init__(self, snapshot: Snapshot) -> None:
@@ -93,20 +93,20 @@ class Rules:
             address, owner = named, self.owner(named)  # ends: an owner's root never gets shorter
         return address, owner
 
-    def verdicts(self, href: str, nofollow: bool = False, page_nofollow: bool = False) -> Judged:
+    def verdicts(self, href: str, nofollow: bool = False, page_nofollow: bool = False) -> LinkVerdict:
         """Judge one link for every crawl point at once. A page's own nofollow always counts, a link's by option."""
         parsed = parse(href)
         if isinstance(parsed, Refusal):
-            return Judged(href, None, 0, dict.fromkeys(self._settings, parsed))
+            return LinkVerdict(href, None, 0, dict.fromkeys(self._settings, parsed))
         address, owner = self.identity(parsed)
         early = _early(address)
         if early is not None:
-            return Judged(address.href, address, owner.id if owner else 0, dict.fromkeys(self._settings, early))
+            return LinkVerdict(address.href, address, owner.id if owner else 0, dict.fromkeys(self._settings, early))
         if owner is None:  # the owner is the first whose root matches: outside for all, and nothing else is asked
-            return Judged(address.href, address, 0, {point.settings.id: point.outside for point in self.points})
+            return LinkVerdict(address.href, address, 0, {point.settings.id: point.outside for point in self.points})
         late = self._late(address, owner, nofollow, page_nofollow)
         refusals = {point.settings.id: late if _under(address.href, point) else point.outside for point in self.points}
-        return Judged(address.href, address, owner.id, refusals)
+        return LinkVerdict(address.href, address, owner.id, refusals)
 
     def trace(
         self,
@@ -130,7 +130,7 @@ class Rules:
         details = self._details(judged, point, found_depth, robots)
         return _lines(refusal, details)
 
-    def deciding(self, judged: Judged) -> PointSettings | None:
+    def deciding(self, judged: LinkVerdict) -> PointSettings | None:
         """The crawl point whose verdict stands: of several that let the URL in the owner, of several that get equally
         far the one whose root string it follows longest."""
         standing = first_blocking(judged.refusals.values())
@@ -146,7 +146,7 @@ class Rules:
         return nearest.settings if nearest else None
 
     def _details(
-        self, judged: Judged, point: PointSettings | None, depth: int | None, robots: tuple[bool, str] | None
+        self, judged: LinkVerdict, point: PointSettings | None, depth: int | None, robots: tuple[bool, str] | None
     ) -> dict[str, str]:
         address = judged.address
         details = {"address": judged.url}
@@ -226,7 +226,7 @@ def _under(href: str, point: _Point) -> bool:
     return href.startswith((point.root, point.other_root))
 
 
-def _without_points(judged: Judged) -> Refusal:
+def _without_points(judged: LinkVerdict) -> Refusal:
     """Nobody asks for an address of a document without an active crawl point; the earlier checks stop it earlier."""
     if judged.address is None:
         read = parse(judged.url)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 
 @dataclass(slots=True)
-class Limit:
+class PageLimit:
     """A crawl point's maximum pages: what is used for good, and what is promised to requests under way."""
 
     maximum: int

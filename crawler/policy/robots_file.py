@@ -30,7 +30,7 @@ _LONGEST_TAG_SEARCH = 4_096  # characters at the beginning in which markup shows
 
 
 @dataclass(slots=True)
-class Group:
+class RobotsGroup:
     """Rules, in their order, and the delay of one crawler, or of all that have no group of their own."""
 
     rules: list[tuple[str, str]] = field(default_factory=list)  # allow or disallow, and the pattern as written
@@ -62,11 +62,11 @@ class _Reader:
     may be fewer than those for whom the rules below it are."""
 
     def __init__(self, words: list[str]) -> None:
-        self.groups: dict[str, Group] = {}
+        self.groups: dict[str, RobotsGroup] = {}
         self._words = words  # of our name
         self.sitemaps: list[str] = []
-        self._ruled: dict[str, Group] = {}  # for whom the next rule is
-        self._slowed: dict[str, Group] = {}  # for whom the next delay is
+        self._ruled: dict[str, RobotsGroup] = {}  # for whom the next rule is
+        self._slowed: dict[str, RobotsGroup] = {}  # for whom the next delay is
         self._after_rule = self._after_delay = False
 
     def take(self, kind: str, value: str) -> None:
@@ -91,10 +91,10 @@ class _Reader:
         for name in _names(value):
             if name != "*" and not any(word.startswith(name) for word in self._words):
                 continue
-            self._ruled[name] = self._slowed[name] = self.groups.setdefault(name, Group())
+            self._ruled[name] = self._slowed[name] = self.groups.setdefault(name, RobotsGroup())
 
 
-def ours(text: str, agent: str) -> tuple[list[Group], list[str]]:
+def ours(text: str, agent: str) -> tuple[list[RobotsGroup], list[str]]:
     """The groups a crawler of this name obeys, all of them, and the sitemaps, which are for everybody.
 
     The group of its name; else that of the longest beginning of it, and because it may have been meant for another
@@ -124,7 +124,7 @@ def _names(value: str) -> list[str]:
     return [name for name in names if name]
 
 
-def _slow_down(groups: dict[str, Group], value: str) -> None:
+def _slow_down(groups: dict[str, RobotsGroup], value: str) -> None:
     try:
         delay = float(value)
     except ValueError:

@@ -9,7 +9,7 @@ from protego import Protego
 
 from crawler.values import USER_AGENT
 
-from .robots_file import Group, decode, ours
+from .robots_file import RobotsGroup, decode, ours
 
 LONGEST_DELAY = 30.0  # seconds
 TOO_MANY = 429
@@ -55,7 +55,7 @@ def parse_robots(body: bytes) -> Robots:
     return Robots(decode(body))
 
 
-def _compiled(group: Group) -> Protego:
+def _compiled(group: RobotsGroup) -> Protego:
     lines = dict.fromkeys(f"{kind}: {pattern}" for kind, pattern in group.rules)
     return Protego.parse("\n".join([f"User-agent: {_ANYBODY}", *lines]))
 

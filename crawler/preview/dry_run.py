@@ -20,12 +20,12 @@ from ..engine.response_kind import PAGE, REDIRECT, judge
 from ..errors import TimeUsedUp
 from ..launching.launch import snapshot_of
 from ..models import Preview
-from ..policy.frontier import SHORT, Found, Frontier
+from ..policy.frontier import SHORT, FoundUrl, Frontier
 from ..reasons import reason_of
 from ..values import CRAWLED, FREE, Fetched, Snapshot
 from . import preview_rows
-from .fetch_once import Visit, Visitor, looks_like_sign_in
-from .throttled_client import Line
+from .fetch_once import FetchedOnce, SingleFetcher, looks_like_sign_in
+from .throttled_client import ThrottledClient
 from .timed_rules import Deadline
 
 PAGES, SECONDS = 25, 60.0
@@ -40,11 +40,11 @@ class DryRun:
         self.row = row
         self.snapshot = snapshot
         self.end = time.monotonic() + SECONDS
-        self.line = Line(self.end)
+        self.line = ThrottledClient(self.end)
         saved = {point.id: point for point in snapshot_of(document, include_inactive=True).points}
-        self.visitor = Visitor(snapshot, saved, self.line, Deadline(SECONDS))
+        self.visitor = SingleFetcher(snapshot, saved, self.line, Deadline(SECONDS))
         self.frontier = Frontier(snapshot, self.visitor.rules)
-        self.heap: list[tuple[int, int, Found]] = []
+        self.heap: list[tuple[int, int, FoundUrl]] = []
         self.order = 0
         self.pages: list[dict[str, Any]] = []
         self.stored = 0
@@ -84,7 +84,7 @@ class DryRun:
             if skip.refusal.reason == "outside_root":
                 self.outside[_place(skip.url)] += 1
 
-    def _one(self, found: Found) -> None:
+    def _one(self, found: FoundUrl) -> None:
         short = found.key[:SHORT]
         if self.frontier.may_start(short) != "go":
             self.reasons["page_limit"] += 1
@@ -94,7 +94,7 @@ class DryRun:
         line = {"url": found.url, "depth": self.frontier.nearest(short), "outcome": CRAWLED, "reason": "", "status": 0,
                 "title": "", "type": "", "links": 0, "leads_to": "", "sign_in": False}  # fmt: skip
         self.pages.append(line)
-        seen, judged = Visit(), self.visitor.rules.verdicts(found.url)
+        seen, judged = FetchedOnce(), self.visitor.rules.verdicts(found.url)
         delay = self.line.delay(judged.address.origin) if judged.address else 0.0
         self.line.until = min(self.end, time.monotonic() + ONE_PAGE + delay)
         fetched = self.visitor.fetch(judged, seen)
@@ -110,12 +110,12 @@ class DryRun:
         else:
             self._failed(found, line, answer.reason)
 
-    def _failed(self, found: Found, line: dict[str, Any], reason: str) -> None:
+    def _failed(self, found: FoundUrl, line: dict[str, Any], reason: str) -> None:
         line["outcome"], line["reason"] = reason_of(reason).outcome, reason
         self.reasons[reason] += 1
         self.frontier.finish(found.key, counts=reason not in FREE)
 
-    def _redirect(self, found: Found, fetched: Fetched, line: dict[str, Any]) -> None:
+    def _redirect(self, found: FoundUrl, fetched: Fetched, line: dict[str, Any]) -> None:
         target = resolve(found.url, fetched.header("location"))
         ways = self.frontier.finish(found.key, counts=False)
         outcome, refusal = self.frontier.redirect(found.key[:SHORT], found.key, target, ways)
@@ -125,7 +125,7 @@ class DryRun:
             if refusal.reason == "redirect_outside_root":
                 self.outside[_place(target)] += 1
 
-    def _page(self, found: Found, fetched: Fetched, line: dict[str, Any]) -> None:
+    def _page(self, found: FoundUrl, fetched: Fetched, line: dict[str, Any]) -> None:
         page = self.line.read(fetched, found.url)
         if page is None or page.refusal is not None:
             refused = page.refusal.reason if page and page.refusal else "parse_timeout"

@@ -14,11 +14,11 @@ from ..engine.response_kind import PAGE, REDIRECT, REDIRECTS, SELF_REDIRECTS, ju
 from ..errors import TimeUsedUp, TooManyAtOnce
 from ..policy.frontier import MAX_HOPS
 from ..policy.identity import own_form, wire_url
-from ..policy.judge import Judged, first_blocking
+from ..policy.judge import LinkVerdict, first_blocking
 from ..reasons import reason_of
-from ..sites.credentials import Keys
+from ..sites.credentials import InstanceCredentials
 from ..values import Fetched, PointSettings, Request, Snapshot
-from .throttled_client import Line, looking
+from .throttled_client import ThrottledClient, looking
 from .timed_rules import Deadline, RulesInTime
 
 SECONDS = 10.0
@@ -41,7 +41,7 @@ class Hop:
 
 
 @dataclass(slots=True)
-class Visit:
+class FetchedOnce:
     hops: list[Hop] = field(default_factory=list)
     verdict: str = ""  # one sentence
     good: bool = False
@@ -69,21 +69,23 @@ class Visit:
         return asdict(self)
 
 
-class Visitor:
+class SingleFetcher:
     """Visits with the rules of one snapshot. Passwords go where the saved crawl points allow it, whatever was typed:
     an unsaved URL or root string never sends a saved password anywhere.
     """
 
-    def __init__(self, snapshot: Snapshot, saved: Mapping[int, PointSettings], line: Line, deadline: Deadline) -> None:
+    def __init__(
+        self, snapshot: Snapshot, saved: Mapping[int, PointSettings], line: ThrottledClient, deadline: Deadline
+    ) -> None:
         self.rules = RulesInTime(snapshot, deadline)
         self.owners = {point.id: point for point in snapshot.points}
         self._saved = saved
         self._line = line
-        self._keys = Keys()
+        self._keys = InstanceCredentials()
 
-    def visit(self, url: str) -> Visit:
+    def visit(self, url: str) -> FetchedOnce:
         """The first address is fetched even if the rules would not let it in; where it redirects to is not."""
-        found = Visit()
+        found = FetchedOnce()
         judged = self.rules.verdicts(url)
         for _ in range(MAX_HOPS + 1):
             fetched = self.fetch(judged, found)
@@ -103,7 +105,7 @@ class Visitor:
         found.verdict, found.hops[-1].reason = _sentence("too_many_redirects", ""), "too_many_redirects"
         return found
 
-    def fetch(self, judged: Judged, found: Visit) -> Fetched | None:
+    def fetch(self, judged: LinkVerdict, found: FetchedOnce) -> Fetched | None:
         """One request, unless something forbids it; the hop says how it went."""
         hop = Hop(judged.url)
         found.hops.append(hop)
@@ -130,7 +132,7 @@ class Visitor:
         hop.milliseconds = fetched.milliseconds
         return fetched
 
-    def _asked(self, judged: Judged, request: Request) -> Fetched:
+    def _asked(self, judged: LinkVerdict, request: Request) -> Fetched:
         """The answer; of an address that its site redirects to itself with a session id the answer there, as a crawl
         would ask."""
         assert judged.address is not None
@@ -147,7 +149,7 @@ class Visitor:
             fetched = self._line.ask(replace(request, url=url), delay)
         return fetched
 
-    def _forbidden(self, judged: Judged, found: Visit) -> Refusal | None:
+    def _forbidden(self, judged: LinkVerdict, found: FetchedOnce) -> Refusal | None:
         """What stops even a look: no web address, a port, and robots.txt unless the crawl point ignores it."""
         blocking = first_blocking(judged.refusals.values())
         if judged.address is None or (blocking and blocking.reason in {"bad_address", "too_long", "port_not_allowed"}):
@@ -162,11 +164,11 @@ class Visitor:
             found.robots = (allowed, rule)
         return None if allowed else Refusal("robots_disallowed", rule)
 
-    def _key(self, judged: Judged) -> Any:
+    def _key(self, judged: LinkVerdict) -> Any:
         saved = self._saved.get(judged.owner)
         return self._keys.for_request(saved, judged.url) if saved else None
 
-    def _next(self, judged: Judged, fetched: Fetched, found: Visit) -> Judged:
+    def _next(self, judged: LinkVerdict, fetched: Fetched, found: FetchedOnce) -> LinkVerdict:
         place = resolve(judged.url, fetched.header("location"))
         target = self.rules.verdicts(place)
         found.hops[-1].leads_to = target.url
@@ -179,7 +181,7 @@ class Visitor:
             found.hops[-1].reason = reason.get(refusal.reason, refusal.reason)
         return target
 
-    def _page(self, judged: Judged, fetched: Fetched, found: Visit) -> None:
+    def _page(self, judged: LinkVerdict, fetched: Fetched, found: FetchedOnce) -> None:
         found.content_type, found.size = fetched.header("content-type")[:100], len(fetched.body)
         found.sign_in_page = looks_like_sign_in(fetched.body)
         page = self._line.read(fetched, judged.url)
@@ -203,15 +205,15 @@ class Visitor:
             found.verdict += ", but it looks like a sign-in page"
 
 
-def visit(snapshot: Snapshot, saved: Mapping[int, PointSettings], url: str, seconds: float = SECONDS) -> Visit:
+def visit(snapshot: Snapshot, saved: Mapping[int, PointSettings], url: str, seconds: float = SECONDS) -> FetchedOnce:
     """Fetch it now; never longer than these seconds."""
     try:
         with looking(seconds) as line:
-            return Visitor(snapshot, saved, line, Deadline(seconds)).visit(url)
+            return SingleFetcher(snapshot, saved, line, Deadline(seconds)).visit(url)
     except TimeUsedUp as late:
-        return Visit(verdict=str(late))
+        return FetchedOnce(verdict=str(late))
     except TooManyAtOnce as refusal:
-        return Visit(verdict=str(refusal), retry_after=refusal.seconds)
+        return FetchedOnce(verdict=str(refusal), retry_after=refusal.seconds)
 
 
 def looks_like_sign_in(body: bytes) -> bool:

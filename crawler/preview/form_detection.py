@@ -12,7 +12,7 @@ from ..engine.response_kind import REDIRECTS
 from ..errors import TooManyAtOnce
 from ..fetch.sign_in.sign_in_forms import is_too_much
 from ..reasons import answered, reason_of
-from .throttled_client import Line, looking
+from .throttled_client import ThrottledClient, looking
 
 SECONDS = 8.0
 NOT_FOUND = "No password field was found on that page"
@@ -39,7 +39,7 @@ def detect(url: str, seconds: float = SECONDS) -> SignInPage:
         return SignInPage(problem=str(refusal), retry_after=refusal.seconds)
 
 
-def _look(line: Line, url: str) -> SignInPage:
+def _look(line: ThrottledClient, url: str) -> SignInPage:
     start = parse(url)
     if isinstance(start, Refusal):
         return SignInPage(problem="This is not a web address the crawler can read")

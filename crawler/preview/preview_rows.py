@@ -11,7 +11,7 @@ from typing import Any
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from clearinghouse.operations import queues, retention
+from clearinghouse.operations import retention, work_queues
 
 from ..errors import TooManyAtOnce
 from ..models import Preview
@@ -39,7 +39,7 @@ def ask(snapshot: Snapshot, by: str, entries: Mapping[str, Any], point_id: int |
     except TooManyAtOnce:
         row.delete()
         raise
-    queues.ring(queues.PREVIEW, JOB, row.pk)
+    work_queues.ring(work_queues.PREVIEW, JOB, row.pk)
     return row
 
 
@@ -76,12 +76,12 @@ def forget_old(now: datetime, *, dry: bool = False) -> int:
 
 def ring_again(row: Preview) -> None:
     if row.started_at is None:
-        queues.ring(queues.PREVIEW, JOB, row.pk)
+        work_queues.ring(work_queues.PREVIEW, JOB, row.pk)
 
 
 def ring_lost(now: datetime) -> None:
     """Previews that nobody began: the bell was lost, or all workers are busy; a bell too many finds nothing to do."""
-    if queues.waiting(queues.PREVIEW):
+    if work_queues.waiting(work_queues.PREVIEW):
         return
     for row in Preview.objects.filter(started_at=None, stop=False, asked_at__range=(now - LOST, now - PATIENCE)):
         ring_again(row)

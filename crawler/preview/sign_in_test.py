@@ -6,9 +6,9 @@ from clearinghouse.addresses import Refusal
 from clearinghouse.addresses.parsing import parse
 from crawlpoints.models import AuthType
 
-from ..fetch.sign_in.point_key import PointKey, SignInForm
+from ..fetch.sign_in.point_key import PointKey, SiteSignInForm
 from ..reasons import answered, reason_of
-from ..sites.credentials import Keys
+from ..sites.credentials import InstanceCredentials
 from ..values import Credentials, Fetched, PointSettings, Request
 from .throttled_client import looking
 
@@ -32,7 +32,7 @@ def try_sign_in(point: PointSettings, password: str = "", seconds: float = SECON
         return _ended(found, "No way of signing in is chosen")
     if isinstance(address, Refusal):
         return _ended(found, "The URL cannot be read")
-    key = _typed(point, password) if password else Keys().for_request(point, point.url)
+    key = _typed(point, password) if password else InstanceCredentials().for_request(point, point.url)
     if isinstance(key, Refusal):
         return _ended(found, key.detail or "The saved password may not be used here")
     if key is None:
@@ -57,7 +57,7 @@ def _typed(point: PointSettings, password: str) -> Credentials | Refusal:
             return Refusal("auth_failed", "The sign-in page is on another site than the crawl point")
         if start.scheme == "https" and page.scheme != "https":
             return Refusal("auth_failed", "The sign-in page is not on https, and the crawl point is")
-        form = SignInForm(page.href, point.sign_in_user_field, point.sign_in_password_field, point.signed_in_text)
+        form = SiteSignInForm(page.href, point.sign_in_user_field, point.sign_in_password_field, point.signed_in_text)
     return PointKey(point.auth_type, point.login, password, point_id=point.id, form=form)
 
 

@@ -27,7 +27,7 @@ from .look_limits import one_look
 from .site_turns import AtSitesPace, pause_of_looks, reserve
 
 
-class Line:
+class ThrottledClient:
     """A fetcher and a parser for one look; close it."""
 
     def __init__(self, until: float) -> None:
@@ -113,10 +113,10 @@ class Line:
 
 
 @contextmanager
-def looking(seconds: float) -> Iterator[Line]:
+def looking(seconds: float) -> Iterator[ThrottledClient]:
     """For whoever waits for a site because of a person: one at a time, or TooManyAtOnce."""
     with one_look():
-        line = Line(time.monotonic() + seconds)
+        line = ThrottledClient(time.monotonic() + seconds)
         try:
             yield line
         finally:

@@ -10,7 +10,7 @@ from clearinghouse.addresses import Address, Refusal
 from clearinghouse.web.plurals import plural
 
 from ..errors import TimeUsedUp
-from ..policy.judge import Judged, Rules
+from ..policy.judge import CrawlRules, LinkVerdict
 from ..values import Snapshot
 
 SECONDS = 3.0  # for one answer, however many addresses it is about
@@ -32,14 +32,14 @@ class Deadline:
             raise TimeUsedUp(TOO_LONG.format(seconds=plural(round(self._seconds), "second")))
 
 
-class RulesInTime(Rules):
+class RulesInTime(CrawlRules):
     """The same verdicts as Rules; the deadline is looked at for each address, and before each exclude URL is tried."""
 
     def __init__(self, snapshot: Snapshot, deadline: Deadline) -> None:
         super().__init__(snapshot)
         self.deadline = deadline
 
-    def verdicts(self, href: str, nofollow: bool = False, page_nofollow: bool = False) -> Judged:
+    def verdicts(self, href: str, nofollow: bool = False, page_nofollow: bool = False) -> LinkVerdict:
         self.deadline.look()
         return super().verdicts(href, nofollow, page_nofollow)
 

@@ -23,7 +23,7 @@ from ..bulk_sql import chunks
 from .loading import load
 from .loading.collect import Collector
 from .loading.differences import concerned, difference
-from .pinned_scope import DocumentScope, Scope, pin
+from .pinned_scope import DocumentScope, PinnedScope, pin
 from .plan import Outcome
 
 Outcomes = dict[int, Outcome]  # by document
@@ -65,7 +65,12 @@ class Outlook:
 
 
 def measured(
-    target: str, scope: Scope, collector: Collector, beat: Callable[[], None] = lambda: None, *, write: bool = False
+    target: str,
+    scope: PinnedScope,
+    collector: Collector,
+    beat: Callable[[], None] = lambda: None,
+    *,
+    write: bool = False,
 ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """Totals of a target, and a row per document that changes, the largest change first. With `write` everything is
     worked out anew and remembered."""
@@ -92,7 +97,7 @@ def measured(
 
 
 def _outcomes(
-    target: str, scope: Scope, collector: Collector, beat: Callable[[], None], *, write: bool
+    target: str, scope: PinnedScope, collector: Collector, beat: Callable[[], None], *, write: bool
 ) -> Iterator[tuple[DocumentScope, Outcome]]:
     known = {} if write else _known({target: keys(target, scope)})[target]
     shown, worked_out = load.live(TARGETS[target]), []
@@ -147,7 +152,7 @@ def _worked_out(
         yield document, difference(target, document, shown, collector).change.outcome
 
 
-def keys(target: str, scope: Scope) -> dict[int, bytes]:
+def keys(target: str, scope: PinnedScope) -> dict[int, bytes]:
     """What an answer depends on. The moment of the switch tells a generation from one of the same number in a target
     that was restored."""
     row = LiveGeneration.objects.using(TARGETS[target]).first()
@@ -155,7 +160,7 @@ def keys(target: str, scope: Scope) -> dict[int, bytes]:
     return {one.doc_id: digest_of(f"{target} {shown} {one!r}") for one in scope.documents}
 
 
-def published(target: str, scope: Scope, before: Mapping[int, bytes]) -> None:
+def published(target: str, scope: PinnedScope, before: Mapping[int, bytes]) -> None:
     """The target shows this scope now: of what was worked out for it, under the keys of before, nothing is left."""
     now = keys(target, scope)
     rows = [row for row in Forecast.objects.filter(target=target) if before.get(row.doc_id) == bytes(row.key)]
@@ -175,7 +180,7 @@ def _pages(document: DocumentScope) -> int:
     return 1 + sum(crawled + unchanged for crawled, unchanged in rows)
 
 
-def _known_everywhere(scope: Scope) -> dict[str, Outcomes]:
+def _known_everywhere(scope: PinnedScope) -> dict[str, Outcomes]:
     """By target that answers."""
     valid = {}
     for target in TARGETS:
@@ -199,7 +204,7 @@ def _known(valid: Mapping[str, Mapping[int, bytes]]) -> dict[str, Outcomes]:
 
 def _write(target: str, worked_out: list[tuple[DocumentScope, Outcome]]) -> None:
     """A memory: where it cannot be written, or another process was faster, it is worked out again."""
-    valid = keys(target, Scope(tuple(document for document, _ in worked_out)))
+    valid = keys(target, PinnedScope(tuple(document for document, _ in worked_out)))
     for part in chunks(worked_out, _AT_ONCE):
         rows = [Forecast(target=target, key=valid[one.doc_id], **one._asdict()) for _, one in part]
         with suppress(DatabaseError), transaction.atomic(using=WEBCRAWL):

@@ -44,14 +44,14 @@ class DocumentScope:
 
 
 @dataclass(frozen=True, slots=True)
-class Scope:
+class PinnedScope:
     documents: tuple[DocumentScope, ...]
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
 
     @classmethod
-    def from_json(cls, data: dict[str, Any]) -> "Scope":
+    def from_json(cls, data: dict[str, Any]) -> "PinnedScope":
         return cls(tuple(_document(row) for row in data["documents"]))
 
 
@@ -69,7 +69,7 @@ def _document(row: dict[str, Any]) -> DocumentScope:
 
 def pin(
     *, include_stopped: bool = False, runs: Iterable[int] | None = None, doc_ids: Collection[int] | None = None
-) -> Scope:
+) -> PinnedScope:
     """Everything a generation depends on, as of now; of all documents, or of these.
 
     What the last propagation took stays taken; of the runs since, those that count, or those that were chosen.
@@ -80,7 +80,7 @@ def pin(
     excludes = _excludes(some)
     columns = ("pk", "sheet__title", "sheet__public", "sheet__project__name")  # rows of models take four times as long
     documents = _of(Document.objects.order_by("id"), some, "pk").values_list(*columns)
-    return Scope(
+    return PinnedScope(
         tuple(
             DocumentScope(
                 doc_id=doc_id,

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 
 from crawler.models import Excursion, Run, State
 
-from .pinned_scope import COUNT_WHEN_ASKED, Scope, taken
+from .pinned_scope import COUNT_WHEN_ASKED, PinnedScope, taken
 
 LISTED = 100  # older ones are always taken
 
 
 @dataclass(slots=True)
-class Candidate:
+class RunToPropagate:
     """A run whose results no propagation has taken yet."""
 
     run: Run
@@ -23,14 +23,14 @@ class Candidate:
     stopped: bool = True  # nothing of it was finished: taken only when asked
 
 
-def since_last() -> list[Candidate]:
+def since_last() -> list[RunToPropagate]:
     """Newest first, as many as are listed."""
     found = _grouped()
     runs = Run.objects.in_bulk(sorted(found, reverse=True)[:LISTED])
     return [_candidate(runs[number], found[number]) for number in sorted(runs, reverse=True)]
 
 
-def chosen(listed: Iterable[Candidate], ticked: set[int]) -> list[int] | None:
+def chosen(listed: Iterable[RunToPropagate], ticked: set[int]) -> list[int] | None:
     """The runs to take: those ticked and the older ones that are not listed; None when that is what counts anyway."""
     listed = list(listed)
     if {one.run.pk for one in listed if not one.stopped} == {one.run.pk for one in listed if one.run.pk in ticked}:
@@ -40,7 +40,7 @@ def chosen(listed: Iterable[Candidate], ticked: set[int]) -> list[int] | None:
     return sorted(older | (ticked & shown))
 
 
-def runs_of(scope: Scope) -> list[int]:
+def runs_of(scope: PinnedScope) -> list[int]:
     """The runs that are new in a pinned scope."""
     known = taken()
     new = {number for document in scope.documents for number, _ in document.excursions if number not in known}
@@ -60,8 +60,8 @@ def _grouped() -> dict[int, list[_Row]]:
     return found
 
 
-def _candidate(run: Run, rows: list[_Row]) -> Candidate:
-    return Candidate(run, len(rows), sum(pages for _, _, pages in rows), _stopped(rows))
+def _candidate(run: Run, rows: list[_Row]) -> RunToPropagate:
+    return RunToPropagate(run, len(rows), sum(pages for _, _, pages in rows), _stopped(rows))
 
 
 def _stopped(rows: list[_Row]) -> bool:

@@ -25,7 +25,7 @@ from . import forecast, plan, propagation_claim, step_work
 from . import pinned_scope as scope
 from .loading import load
 from .loading.collect import Collector
-from .pinned_scope import Scope
+from .pinned_scope import PinnedScope
 from .propagation_claim import Beat
 from .states import AT_WORK, DONE, FAILED, OPEN_STATES, PAUSED, SKIPPED, WAITING, WORKING, unfinished
 from .step_failures import NotFollowed
@@ -35,10 +35,10 @@ _FIRST_RETRY, _LONGEST_RETRY = timedelta(minutes=1), timedelta(hours=1)
 
 
 @dataclass(slots=True)
-class Preview:
+class PropagationPreview:
     """What a propagation asked for now would change."""
 
-    scope: Scope
+    scope: PinnedScope
     collector: Collector
     targets: dict[str, dict[str, Any]] = field(default_factory=dict)
     documents: dict[str, list[dict[str, Any]]] = field(default_factory=dict)  # by target, largest change first
@@ -55,9 +55,9 @@ class Preview:
 
 def preview(
     targets: Iterable[str] | None = None, *, include_stopped: bool = False, runs: Iterable[int] | None = None
-) -> Preview:
+) -> PropagationPreview:
     """Compares what should be published with what each target holds; changes nothing."""
-    found = Preview(scope.pin(include_stopped=include_stopped, runs=runs), Collector())
+    found = PropagationPreview(scope.pin(include_stopped=include_stopped, runs=runs), Collector())
     for target in _ordered(targets):
         try:
             found.targets[target], found.documents[target] = forecast.measured(target, found.scope, found.collector)
@@ -152,7 +152,7 @@ def carry_out(propagation_id: int, *, collector: Collector | None = None) -> Pro
         try:
             collector = collector or Collector()
             collector.beat = beat
-            _carry_out(step_work.Work(row, beat, collector))
+            _carry_out(step_work.StepWork(row, beat, collector))
         finally:
             _leave(row, sys.exc_info()[1])
     row.refresh_from_db()
@@ -171,7 +171,7 @@ def _leave(row: Propagation, fault: BaseException | None) -> None:
         switch.follow()
 
 
-def _carry_out(job: step_work.Work) -> None:
+def _carry_out(job: step_work.StepWork) -> None:
     away = False
     for step in job.propagation.steps.order_by("number"):
         if step.state not in (DONE, SKIPPED):
@@ -190,7 +190,7 @@ def _paused(row: Propagation) -> bool:
     return bool(Propagation.objects.filter(pk=row.pk, pause=True).update(state=PAUSED, pause=False))
 
 
-def _run(job: step_work.Work, step: PropagationStep, away: bool) -> bool:
+def _run(job: step_work.StepWork, step: PropagationStep, away: bool) -> bool:
     """One step with its row; False when the propagation cannot go on for now. `away`: it needs the public on backup."""
     step.state, step.started_at, step.finished_at, step.error = WORKING, timezone.now(), None, ""
     step.save()
@@ -228,13 +228,13 @@ def _failed(step: PropagationStep, sentence: str, *, down: bool = False) -> bool
     return False
 
 
-def _scope(job: step_work.Work, step: PropagationStep) -> None:
+def _scope(job: step_work.StepWork, step: PropagationStep) -> None:
     """The plan pins what is decided; all other steps keep to it."""
     row = job.propagation
     if step.name == plan.PLAN:
         job.scope = scope.pin(include_stopped=row.include_stopped, runs=row.runs)
     elif not job.scope.documents:
-        job.scope = Scope.from_json(row.steps.get(name=plan.PLAN).counts["scope"])
+        job.scope = PinnedScope.from_json(row.steps.get(name=plan.PLAN).counts["scope"])
 
 
 def _nothing_to_do(row: Propagation, step: PropagationStep) -> bool:
@@ -328,7 +328,7 @@ def result(row: Propagation) -> dict[str, Any]:
     return {"generation": row.generation, "targets": targets}
 
 
-def nothing(found: Preview) -> dict[str, Any]:
+def nothing(found: PropagationPreview) -> dict[str, Any]:
     """The same when nothing was new: the generation that is live, and zeros."""
     targets = [
         {"name": target, **_counts({"pages": total["pages"]}), "seconds": 0.0}
@@ -343,6 +343,6 @@ def _counts(counts: dict[str, Any]) -> dict[str, int]:
 
 
 __all__ = [
-    "AT_WORK", "DONE", "FAILED", "OPEN_STATES", "PAUSED", "SKIPPED", "WAITING", "WORKING", "Beat", "Preview", "ask",
-    "carry_out", "due", "pause", "preview", "result", "resume", "retry", "unfinished",
+    "AT_WORK", "DONE", "FAILED", "OPEN_STATES", "PAUSED", "SKIPPED", "WAITING", "WORKING", "Beat", "PropagationPreview",
+    "ask", "carry_out", "due", "pause", "preview", "result", "resume", "retry", "unfinished",
 ]  # fmt: skip

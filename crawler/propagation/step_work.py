@@ -21,7 +21,7 @@ from .loading import late_flush, load, verify
 from .loading.collect import Collector
 from .loading.differences import differences
 from .loading.packed_pages import Pages
-from .pinned_scope import Scope
+from .pinned_scope import PinnedScope
 from .propagation_claim import Beat
 from .step_failures import Differs, NotFollowed, NotSafe
 from .switching import rollback, switch
@@ -31,20 +31,20 @@ _NOTED = 500  # runs, the newest
 
 
 @dataclass(slots=True)
-class Work:
+class StepWork:
     """One propagation in the hands of one process."""
 
     propagation: Propagation
     beat: Beat
     collector: Collector
-    scope: Scope = field(default_factory=lambda: Scope(()))
+    scope: PinnedScope = field(default_factory=lambda: PinnedScope(()))
 
     @property
     def generation(self) -> int:
         return self.propagation.generation
 
 
-def make_plan(work: Work, step: PropagationStep) -> None:
+def make_plan(work: StepWork, step: PropagationStep) -> None:
     """Pins the scope, measures what each target lacks, and asks before a document loses too much."""
     accepted = set(work.propagation.accepted_losses)
     losses: dict[int, dict[str, Any]] = {}
@@ -74,7 +74,7 @@ def loss_sentence(losses: list[dict[str, Any]]) -> str:
     return f"{worst['title']} would lose {lost}{more}. To go on, accept it: {accept}"
 
 
-def load_target(work: Work, step: PropagationStep) -> None:
+def load_target(work: StepWork, step: PropagationStep) -> None:
     """The new generation beside the live one."""
     alias, generation = TARGETS[step.target], work.generation
     rollback.finish([step.target])  # what was taken back must not be what is loaded beside
@@ -91,7 +91,7 @@ def load_target(work: Work, step: PropagationStep) -> None:
         _load(work, step, alias)
 
 
-def _load(work: Work, step: PropagationStep, alias: str) -> None:
+def _load(work: StepWork, step: PropagationStep, alias: str) -> None:
     names: dict[int, tuple[str, str]] = {}
     for difference in differences(step.target, work.scope, work.collector, work.beat):
         change = difference.change
@@ -119,12 +119,12 @@ def _safe(target: str, alias: str, generation: int) -> None:
         raise NotSafe(f"{target} already shows generation {load.live(alias)}")
 
 
-def index_target(work: Work, step: PropagationStep) -> None:
+def index_target(work: StepWork, step: PropagationStep) -> None:
     with late_flush.together(TARGETS[step.target]):
         step.counts = {"indexed": load.index(TARGETS[step.target], work.generation, work.beat)}
 
 
-def verify_target(work: Work, step: PropagationStep) -> None:
+def verify_target(work: StepWork, step: PropagationStep) -> None:
     alias, generation = TARGETS[step.target], work.generation
     pages = compared = 0
     for document in work.scope.documents:
@@ -145,7 +145,7 @@ def verify_target(work: Work, step: PropagationStep) -> None:
     step.counts = {"pages": counted, "compared": compared, "checked": pages, "queries": queries}
 
 
-def switch_target(work: Work, step: PropagationStep) -> None:
+def switch_target(work: StepWork, step: PropagationStep) -> None:
     work.beat.now()  # the fence, just before readers see it
     before = forecast.keys(step.target, work.scope)
     switch.show(TARGETS[step.target], work.generation)
@@ -153,19 +153,19 @@ def switch_target(work: Work, step: PropagationStep) -> None:
     step.counts = {"generation": work.generation}
 
 
-def public_to_backup(work: Work, step: PropagationStep) -> None:
+def public_to_backup(work: StepWork, step: PropagationStep) -> None:
     reason = switch.public_to_backup(work.generation, work.beat)
     step.counts = {"skipped": reason} if reason else {}
 
 
-def public_home(work: Work, step: PropagationStep) -> None:
+def public_home(work: StepWork, step: PropagationStep) -> None:
     if not switch.home():
         raise NotSafe("primary does not answer; the public stays on backup until it does")
     if trouble := switch.follow(work.beat):
         raise NotFollowed(f"The load balancer did not move the public back to primary: {trouble}. It is told again.")
 
 
-def finish(work: Work, step: PropagationStep) -> None:
+def finish(work: StepWork, step: PropagationStep) -> None:
     """The lexicon follows the new generation; contents older than the two generations kept for a rollback go."""
     kept: dict[str, int] = {}
     for target in work.propagation.targets:
@@ -188,7 +188,7 @@ def _step_of(propagation: Propagation, name: str, target: str) -> PropagationSte
     return propagation.steps.get(name=name, target=target)
 
 
-CARRIED_OUT: dict[str, Callable[[Work, PropagationStep], None]] = {
+CARRIED_OUT: dict[str, Callable[[StepWork, PropagationStep], None]] = {
     plan.PLAN: make_plan,
     plan.LOAD: load_target,
     plan.INDEX: index_target,

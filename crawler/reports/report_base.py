@@ -8,7 +8,7 @@ from typing import Any, Protocol
 from django.http import HttpRequest
 from django.utils import timezone
 
-from clearinghouse.accounts.policies import Action, Scope, documents_for, scope_of
+from clearinghouse.accounts.policies import Action, RoleScope, documents_for, scope_of
 
 from ..runs.run_counts import Docs
 
@@ -34,7 +34,7 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class ReportCell:
     """What stands in a row: text, perhaps with the address of what it counts. `value` is what the CSV says."""
 
     text: Any
@@ -56,7 +56,7 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
-class Field:
+class ReportFilter:
     """A filter. Without choices it is a text."""
 
     name: str
@@ -122,9 +122,9 @@ class Chart:
 class Report:
     columns: Sequence[Column]
     source: Any
-    cells: Callable[[list[Any]], Iterable[Sequence[Cell]]]
+    cells: Callable[[list[Any]], Iterable[Sequence[ReportCell]]]
     noun: str
-    filters: Sequence[Field] = ()
+    filters: Sequence[ReportFilter] = ()
     hidden: Sequence[tuple[str, str]] = ()  # what the filter form keeps of the address
     chart: Chart | None = None
     sentence: str = ""
@@ -145,7 +145,7 @@ class Report:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ReportRequest:
     """Who asks, and what the address says."""
 
     request: HttpRequest
@@ -163,22 +163,22 @@ class Asked:
         known = {column.key for column in columns if column.sorts}
         return value if value.removeprefix("-") in known else default
 
-    def since(self, default: str = "30") -> tuple[Any, Field]:
+    def since(self, default: str = "30") -> tuple[Any, ReportFilter]:
         """The beginning of the period asked for, and its filter."""
         value = self.one_of("days", PERIODS, default)
         days = int(value) if value.isascii() and value.isdigit() and len(value) < 6 else _LONG_AGO
-        return timezone.now() - timedelta(days=days), Field("days", "Period", value, PERIODS)
+        return timezone.now() - timedelta(days=days), ReportFilter("days", "Period", value, PERIODS)
 
-    def project(self) -> tuple[str, Field]:
+    def project(self) -> tuple[str, ReportFilter]:
         names = documents_for(self.request.user, Action.VIEW_RUNS).exclude(sheet__project=None).order_by()
         known = sorted(set(names.values_list("sheet__project__name", flat=True)))
         choices = [("", "All projects"), *((name, name) for name in known)]
         value = self.one_of("project", choices)
-        return value, Field("project", "Project", value, choices)
+        return value, ReportFilter("project", "Project", value, choices)
 
-    def words(self, label: str) -> tuple[str, Field]:
+    def words(self, label: str) -> tuple[str, ReportFilter]:
         value = self.text("q")
-        return value, Field("q", label, value)
+        return value, ReportFilter("q", label, value)
 
 
 def ordered(rows: Iterable[Any], sort: str, keys: dict[str, Callable[[Any], Any]]) -> list[Any]:
@@ -190,11 +190,11 @@ def ordered(rows: Iterable[Any], sort: str, keys: dict[str, Callable[[Any], Any]
 def who_sees(user: Any) -> str:
     """In one sentence, under every report."""
     mine = {
-        Scope.OWN: "You see the documents assigned to you. Project managers see those of their projects, "
+        RoleScope.OWN: "You see the documents assigned to you. Project managers see those of their projects, "
         "administrators all.",
-        Scope.PROJECT: "You see the documents of your projects. Content developers see those assigned to them, "
+        RoleScope.PROJECT: "You see the documents of your projects. Content developers see those assigned to them, "
         "administrators all.",
-        Scope.ALL: "You see all documents. Others see the same report of the documents assigned to them or of their "
-        "projects.",
+        RoleScope.ALL: "You see all documents. Others see the same report of the documents assigned to them or of "
+        "their projects.",
     }
     return mine.get(scope_of(user, Action.VIEW_RUNS), "")

@@ -11,7 +11,7 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
-from clearinghouse.accounts.policies import Action, Scope, doc_ids_for, scope_of
+from clearinghouse.accounts.policies import Action, RoleScope, doc_ids_for, scope_of
 from clearinghouse.accounts.sign_in.visitor_address import safe_next
 from clearinghouse.web.csv_output import csv_answer
 from clearinghouse.web.templatetags.formats import plural
@@ -32,31 +32,31 @@ from .kinds import (
     schedules_report,
     search_use,
 )
-from .report_base import Asked, Report, who_sees
+from .report_base import Report, ReportRequest, who_sees
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class ReportKind:
     title: str
     question: str
-    make: Callable[[Asked], Report]
+    make: Callable[[ReportRequest], Report]
     action: Action = Action.VIEW_RUNS  # without it the report does not exist
 
 
 REPORTS = {
-    "coverage": Kind("Coverage", "Which documents are fresh, stale, never crawled?", coverage.report),
-    "activity": Kind("Crawl activity", "What did the crawler do in this period?", activity.report),
-    "hosts": Kind("Hosts", "Where do pages, blocks and errors come from?", hosts_report.report),
-    "errors": Kind("Errors", "What is broken, and for how long?", errors_report.report),
-    "broken-links": Kind(
+    "coverage": ReportKind("Coverage", "Which documents are fresh, stale, never crawled?", coverage.report),
+    "activity": ReportKind("Crawl activity", "What did the crawler do in this period?", activity.report),
+    "hosts": ReportKind("Hosts", "Where do pages, blocks and errors come from?", hosts_report.report),
+    "errors": ReportKind("Errors", "What is broken, and for how long?", errors_report.report),
+    "broken-links": ReportKind(
         "Broken links", "Which links lead nowhere, and on which pages are they?", broken_links_report.report
     ),
-    "changes": Kind("Changes", "What changed on the web?", changes_report.report),
-    "schedules": Kind("Schedules", "What will run, and when?", schedules_report.report),
-    "exclusions": Kind("Exclusions", "Which exclude URLs work?", exclusions.report),
-    "search-use": Kind("Search use", "What do the public look for?", search_use.report),
-    "propagation": Kind("Propagation", "What is live where?", propagation_report.report, Action.VIEW_PROPAGATION),
-    "audit": Kind("Audit", "Who changed what?", audit_report.report),
+    "changes": ReportKind("Changes", "What changed on the web?", changes_report.report),
+    "schedules": ReportKind("Schedules", "What will run, and when?", schedules_report.report),
+    "exclusions": ReportKind("Exclusions", "Which exclude URLs work?", exclusions.report),
+    "search-use": ReportKind("Search use", "What do the public look for?", search_use.report),
+    "propagation": ReportKind("Propagation", "What is live where?", propagation_report.report, Action.VIEW_PROPAGATION),
+    "audit": ReportKind("Audit", "Who changed what?", audit_report.report),
 }
 
 
@@ -101,15 +101,15 @@ def export(request: HttpRequest, name: str) -> HttpResponse:
     return csv_answer(f"{name}.csv", [column.label for column in made.columns], made.lines())
 
 
-def _open_to(user: Any) -> dict[str, Kind]:
-    return {name: kind for name, kind in REPORTS.items() if scope_of(user, kind.action) is not Scope.NOTHING}
+def _open_to(user: Any) -> dict[str, ReportKind]:
+    return {name: kind for name, kind in REPORTS.items() if scope_of(user, kind.action) is not RoleScope.NOTHING}
 
 
-def _asked(request: HttpRequest) -> Asked:
-    return Asked(request, visible_docs(request))
+def _asked(request: HttpRequest) -> ReportRequest:
+    return ReportRequest(request, visible_docs(request))
 
 
-def _made(request: HttpRequest, name: str) -> tuple[Kind, Report]:
+def _made(request: HttpRequest, name: str) -> tuple[ReportKind, Report]:
     asked = _asked(request)
     kind = _open_to(request.user).get(name)
     if kind is None:

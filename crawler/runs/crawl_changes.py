@@ -9,8 +9,8 @@ from .. import extract
 from ..bulk_sql import chunks
 from ..models import Excursion, LedgerEntry, PageVersion, State
 from ..policy.backlinks import link_keys
-from ..policy.crawl_difference import Changes, Stored, compare
-from ..policy.judge import Rules
+from ..policy.crawl_difference import ComparedPage, CrawlDifference, compare
+from ..policy.judge import CrawlRules
 from ..propagation.loading.missing_pages import Trip, shown
 from ..values import CRAWLED, FAILED, REDIRECTED, UNCHANGED, Snapshot
 from .latest_crawls import complete_before
@@ -24,19 +24,19 @@ def excursion_before(excursion: Excursion) -> Excursion | None:
     return complete_before(excursion).first()
 
 
-def changes_of(excursion: Excursion, before: Excursion | None = None) -> Changes:
+def changes_of(excursion: Excursion, before: Excursion | None = None) -> CrawlDifference:
     """What is new, changed, unchanged, moved and gone in this excursion."""
     steps = changing(excursion, before or excursion_before(excursion), excursion.state)
     while True:
         try:
             next(steps)
         except StopIteration as end:
-            return cast(Changes, end.value)
+            return cast(CrawlDifference, end.value)
 
 
 def changing(
     excursion: Excursion, before: Excursion | None, state: str, beat: Beat = lambda: None
-) -> Generator[None, None, Changes]:
+) -> Generator[None, None, CrawlDifference]:
     """The same in steps, for a loop that has other things to do meanwhile; `state` is how it is about to end."""
     # A part of a document says nothing about the rest, like a run that was stopped.
     now = Trip(State.STOPPED if excursion.part else state)
@@ -55,16 +55,16 @@ def changing(
     return compare(pages, _digests({key: then.named[key] for key in gone}), gone, redirects)
 
 
-def _stored(trip: Trip, olds: dict[bytes, int], moving: bool) -> dict[bytes, Stored]:
+def _stored(trip: Trip, olds: dict[bytes, int], moving: bool) -> dict[bytes, ComparedPage]:
     """The pages with their contents, read only where they decide something: for changed pages, and for new ones
     when others are gone."""
     changed = {key: version for key, version in trip.named.items() if key in olds and olds[key] != version}
     new = {key: version for key, version in trip.named.items() if key not in olds} if moving else {}
     digests, before = _digests(changed | new), _digests({key: olds[key] for key in changed})
-    pages: dict[bytes, Stored] = {}
+    pages: dict[bytes, ComparedPage] = {}
     for key in trip.named:
         old = before.get(key, b"") if key in olds else None
-        pages[key] = Stored(digests.get(key, b""), old)
+        pages[key] = ComparedPage(digests.get(key, b""), old)
     return pages
 
 
@@ -123,7 +123,7 @@ def _failed_in_passing(excursion: Excursion) -> bool:
 
 def _read_rest(excursion: Excursion, trip: Trip, lost: list[bytes]) -> Generator[None, None, dict[bytes, bytes]]:
     """What the crawl says of these addresses, and all that failed or led elsewhere; returns where they led."""
-    rules = Rules(Snapshot.from_json(excursion.snapshot))
+    rules = CrawlRules(Snapshot.from_json(excursion.snapshot))
     key_of, redirects = link_keys(rules), dict[bytes, bytes]()
     _note(excursion, trip, lost)
     yield
@@ -151,7 +151,7 @@ def _note(excursion: Excursion, trip: Trip, keys: Collection[bytes]) -> None:
 
 def _gone(excursion: Excursion, now: Trip, then: Trip, beat: Beat) -> set[bytes]:
     """Pages of the crawl before that a second crawl like this one would take away (rule 16)."""
-    key_of = link_keys(Rules(Snapshot.from_json(excursion.snapshot)))
+    key_of = link_keys(CrawlRules(Snapshot.from_json(excursion.snapshot)))
 
     def links(version_id: int) -> set[bytes]:
         beat()

@@ -23,7 +23,7 @@ _STORED = (CRAWLED, UNCHANGED)
 
 
 @dataclass(frozen=True, slots=True)
-class Pace:
+class CrawlPace:
     per_minute: int = 0
     minutes: tuple[int, ...] = ()  # oldest first; empty when the rows looked at cover less than two minutes
 
@@ -37,9 +37,9 @@ class Seen:
     within: tuple[int, ...]  # how many are newer than so many minutes: none, 1, 2 …
 
 
-def pace_of(run: Run, docs: Docs, now: datetime) -> Pace:
+def pace_of(run: Run, docs: Docs, now: datetime) -> CrawlPace:
     if docs is not None and not docs:
-        return Pace()
+        return CrawlPace()
     newest = LedgerEntry.objects.aggregate(last=Max("id"))["last"] or 0
     since = now - timedelta(minutes=MINUTES)
     excursions = excursions_of(run, docs).values("id")
@@ -69,16 +69,16 @@ def _time(value: datetime | str | None) -> datetime | None:
     return found if found is None or found.tzinfo else found.replace(tzinfo=UTC)
 
 
-def _pace(seen: Seen, now: datetime, started: datetime, *, complete: bool) -> Pace:
+def _pace(seen: Seen, now: datetime, started: datetime, *, complete: bool) -> CrawlPace:
     """Pure. Not `complete` when older ones of the last quarter of an hour were left out."""
     if seen.oldest is None:
-        return Pace()
+        return CrawlPace()
     begin = max(started, now - timedelta(minutes=MINUTES)) if complete else seen.oldest
     window = min(max((now - begin).total_seconds(), 1.0), 60.0)
     recent = seen.within[1] if window == 60 else seen.count
     per_minute = round(recent * 60 / window)
     covered = int((now - begin).total_seconds() // 60) + 1
     if covered < 2:
-        return Pace(per_minute)
+        return CrawlPace(per_minute)
     by_age = [older - newer for newer, older in pairwise(seen.within[: covered + 1])]
-    return Pace(per_minute, tuple(reversed(by_age)))
+    return CrawlPace(per_minute, tuple(reversed(by_age)))

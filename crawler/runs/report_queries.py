@@ -150,7 +150,7 @@ def changes_since(docs: Docs, since: datetime) -> QuerySet[Excursion]:
 # -- exclusions -------------------------------------------------------------------------------------------------
 
 
-class Hits(NamedTuple):
+class HitsOfRun(NamedTuple):
     """What each exclude URL stopped in one crawl of a document."""
 
     run_id: int
@@ -163,7 +163,7 @@ class Hits(NamedTuple):
         return self.stopped[pattern] or (None if later else 0)
 
 
-def hits_of_last_runs(doc_ids: Collection[int], count: int = 3) -> dict[int, list[Hits]]:
+def hits_of_last_runs(doc_ids: Collection[int], count: int = 3) -> dict[int, list[HitsOfRun]]:
     """Of each document, its last complete crawls, newest first."""
     rows = lately(complete_crawls().filter(doc_id__in=doc_ids), count).order_by("doc_id", "-id")
     excursions = list(rows.values_list("id", "doc_id", "run_id", "run__created_at"))
@@ -171,7 +171,7 @@ def hits_of_last_runs(doc_ids: Collection[int], count: int = 3) -> dict[int, lis
     found = ExcludeHit.objects.filter(excursion__in=[row[0] for row in excursions])
     for excursion_id, pattern, stopped in found.values_list("excursion_id", "pattern", "count"):
         hits[excursion_id][pattern] += stopped
-    result: dict[int, list[Hits]] = defaultdict(list)
+    result: dict[int, list[HitsOfRun]] = defaultdict(list)
     for excursion_id, doc_id, run_id, asked_at in excursions:
-        result[doc_id].append(Hits(run_id, asked_at, hits[excursion_id]))
+        result[doc_id].append(HitsOfRun(run_id, asked_at, hits[excursion_id]))
     return result

@@ -19,7 +19,7 @@ from clearinghouse.web.plurals import plural
 from crawlpoints import queries
 from crawlpoints.models import AuthType, CrawlPoint, CrawlPointLink
 
-from ..fetch.sign_in.point_key import PointKey, SignInForm
+from ..fetch.sign_in.point_key import PointKey, SiteSignInForm
 from ..fetch.transports import STRIKES
 from ..launching import control
 from ..models import Event
@@ -28,7 +28,7 @@ from ..values import Credentials, PointSettings
 log = logging.getLogger(__name__)
 
 
-class Keys:
+class InstanceCredentials:
     """The keys of one instance. `run_id` names the run whose log hears of a crawl point that is paused."""
 
     def __init__(self, run_id: int | None = None) -> None:
@@ -109,13 +109,13 @@ def _document_of(owner: PointSettings) -> int | None:
     return link.document_id if link else None
 
 
-def _form(owner: PointSettings) -> SignInForm | Refusal:
+def _form(owner: PointSettings) -> SiteSignInForm | Refusal:
     start, page = parse(owner.url), parse(owner.sign_in_url)
     if isinstance(start, Refusal) or isinstance(page, Refusal) or start.host != page.host:
         return Refusal("auth_failed", "the sign-in page is on another site than the crawl point")
     if start.scheme == "https" and page.scheme != "https":
         return Refusal("auth_failed", "the sign-in page is not on https, and the crawl point is")
-    return SignInForm(page.href, owner.sign_in_user_field, owner.sign_in_password_field, owner.signed_in_text)
+    return SiteSignInForm(page.href, owner.sign_in_user_field, owner.sign_in_password_field, owner.signed_in_text)
 
 
 def _belongs(owner: PointSettings, url: str) -> bool:

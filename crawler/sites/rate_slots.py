@@ -36,7 +36,7 @@ class Want:
     longest: float = 0.0  # the longest pause anybody may keep there
 
 
-class Pace:
+class RateSlots:
     def __init__(self, instance: Instance) -> None:
         self._instance_id = instance.pk
         self._serving: set[bytes] = set()  # sites for which there is a row of ours

@@ -18,8 +18,8 @@ from ..policy.robots_file import decode
 from ..policy.robots_rules import Robots, is_answer
 from ..values import REASONS
 from . import site_store
-from .rate_slots import NEVER, Pace, Want
-from .site_store import Note, Trouble
+from .rate_slots import NEVER, RateSlots, Want
+from .site_store import Note, SiteTrouble
 from .speeds import SPEEDS
 
 ROBOTS_HOPS = 5
@@ -61,7 +61,7 @@ class Hosts:
     def __init__(self, speed: str, instance: Instance) -> None:
         self.speed = speed
         self.patience = float(env.number("HOST_PATIENCE"))
-        self._pace = Pace(instance)
+        self._pace = RateSlots(instance)
         self._desks: dict[str, Desk] = {}
         self._wanting: set[Desk] = set()
         self._queueing: dict[Desk, None] = {}  # in the order in which they came
@@ -216,7 +216,7 @@ class Hosts:
             elif desk.told:  # it answered somebody, or the next probe is due
                 desk.next_at = min(desk.next_at, desk.wait_until)
 
-    def _hear(self, desk: Desk, trouble: Trouble) -> None:
+    def _hear(self, desk: Desk, trouble: SiteTrouble) -> None:
         now = time.monotonic()
         desk.next_at = max(desk.next_at, now + trouble.wait)
         if not trouble.failing_for:

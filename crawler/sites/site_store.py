@@ -23,7 +23,7 @@ ROBOTS_KEPT = 24 * 3600.0
 AHEAD = 60.0  # seconds by which a clock may differ before what it wrote is not believed
 
 
-class Trouble(NamedTuple):
+class SiteTrouble(NamedTuple):
     """Rows hold moments by the clock of the database; told are seconds from now, which any process can measure."""
 
     wait: float = 0.0  # asked for by the site, or until the next probe; below 0: it was due that long ago
@@ -32,7 +32,7 @@ class Trouble(NamedTuple):
 
 
 class Known(NamedTuple):
-    trouble: Trouble
+    trouble: SiteTrouble
     robots_status: int  # 0: not known, or too long ago
     robots: bytes
 
@@ -65,7 +65,7 @@ def robots(key: bytes) -> Robots | None:
     return Robots.from_status(row.robots_status, row.robots_text.encode("latin-1", "replace"))
 
 
-def troubles() -> dict[bytes, Trouble]:
+def troubles() -> dict[bytes, SiteTrouble]:
     """The sites that are to be left alone now, whoever found out."""
     now = database_clock.seconds()
     rows = Host.objects.filter(wait_until__gt=now)
@@ -91,9 +91,9 @@ def mend(now: float) -> None:
         ahead.update(wait_until=now + F("wait_until") - F("noted_at"), noted_at=now)
 
 
-def _trouble(now: float, host: Host) -> Trouble:
+def _trouble(now: float, host: Host) -> SiteTrouble:
     failing_for = max(now - host.failing_since, 0.001) if host.failing_since else 0.0
-    return Trouble(waiting(host, now), failing_for, host.probe_reason)
+    return SiteTrouble(waiting(host, now), failing_for, host.probe_reason)
 
 
 def write(notes: Iterable[Note]) -> None:

@@ -9,7 +9,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from clearinghouse.accounts.policies import Action, require
-from clearinghouse.operations import queues
+from clearinghouse.operations import work_queues
 from clearinghouse.operations.queue_pages import may_see_queues
 from clearinghouse.web.base_context import address_named
 
@@ -26,9 +26,9 @@ def workers(request: HttpRequest) -> HttpResponse:
     page = Paginator(machines.instances(), _PER_PAGE).get_page(request.GET.get("page"))
     context = {
         "page": page,
-        "workers": queues.workers(),
-        "reachable": queues.reachable(),
-        "queues": [(name, queues.waiting(name), queues.idle_workers(name)) for name in queues.NAMES],
+        "workers": work_queues.workers(),
+        "reachable": work_queues.reachable(),
+        "queues": [(name, work_queues.waiting(name), work_queues.idle_workers(name)) for name in work_queues.NAMES],
         "waiting": machines.waiting_excursions(),
         "silent": machines.live_without_beat(),
         "dashboard": address_named("django_rq:home") if may_see_queues(request.user) else "",

@@ -17,11 +17,11 @@ from django.utils import timezone
 
 from clearinghouse import __version__, env
 from clearinghouse.database import full_disk
-from clearinghouse.operations import queues
+from clearinghouse.operations import work_queues
 from clearinghouse.operations.health import database_check
 from clearinghouse.operations.health.database_check import NAMES
 from clearinghouse.operations.redis_problems import NO_ANSWER
-from clearinghouse.web.banner import Trouble
+from clearinghouse.web.banner import BannerSentence
 from clearinghouse.web.plurals import plural
 
 from ..models import Excursion, Fault, Instance, State
@@ -94,10 +94,10 @@ def clock() -> Fact:
 def workers_fact() -> Fact:
     """Whether somebody is there to crawl: RQ workers, and crawls in processes of their own."""
     processes = Instance.objects.filter(alive=True).count()
-    if not queues.reachable():
+    if not work_queues.reachable():
         detail = f"only Redis knows which workers wait for work; {processes} at work now"
         return Fact("Workers", "Not known", good=False, detail=detail)
-    found = queues.workers()
+    found = work_queues.workers()
     missing = _unserved(found)
     detail = f"{len(found)} known to Redis, {processes} at work now"
     if missing:
@@ -108,7 +108,7 @@ def workers_fact() -> Fact:
 def _unserved(workers: list[dict[str, Any]]) -> list[str]:
     """The queues to which no worker listens."""
     served = {name for one in workers for name in one["queues"]}
-    return [name for name in queues.NAMES if name not in served]
+    return [name for name in work_queues.NAMES if name not in served]
 
 
 def tick_fact(now: datetime | None = None) -> Fact:
@@ -125,37 +125,37 @@ def tick_fact(now: datetime | None = None) -> Fact:
     return Fact("Tick", "Running", detail=detail)
 
 
-def trouble_now() -> Trouble | None:
+def trouble_now() -> BannerSentence | None:
     """What everybody should know at once, the worst first. A house that was never started has no trouble yet."""
     seen = tick_report.last_look()
     if seen is None:
         return None
-    if why := queues.trouble():
-        return Trouble(f"{why}. Crawls will wait.", *_MACHINES, _CRAWLS_WAIT)
-    unserved = _unserved(queues.workers())
-    if set(unserved) - {queues.PREVIEW}:
-        return Trouble("No worker has reported for 3 minutes. Crawls will wait.", *_MACHINES, _CRAWLS_WAIT)
+    if why := work_queues.trouble():
+        return BannerSentence(f"{why}. Crawls will wait.", *_MACHINES, _CRAWLS_WAIT)
+    unserved = _unserved(work_queues.workers())
+    if set(unserved) - {work_queues.PREVIEW}:
+        return BannerSentence("No worker has reported for 3 minutes. Crawls will wait.", *_MACHINES, _CRAWLS_WAIT)
     if timezone.now() - seen > SILENT:
         sentence = "The tick has not reported for 3 minutes. Nothing starts by itself."
-        return Trouble(sentence, *_MACHINES, "Nothing starts by itself at this moment. Administrators see why.")
+        return BannerSentence(sentence, *_MACHINES, "Nothing starts by itself at this moment. Administrators see why.")
     if full_disk.anywhere():
-        return Trouble("The disk is full. Nothing can be saved until there is room; reading goes on.", *_STATUS)
+        return BannerSentence("The disk is full. Nothing can be saved until there is room; reading goes on.", *_STATUS)
     full = disk()
     if not full.good:
         nearly = "The disk is nearly full. Crawls stop when it is full."
-        return Trouble(f"{full.label}: {full.word}. Crawls stop when it is full.", *_STATUS, nearly)
+        return BannerSentence(f"{full.label}: {full.word}. Crawls stop when it is full.", *_STATUS, nearly)
     if unserved:
         sentence = "No worker for previews has reported for 3 minutes. They will wait."
-        return Trouble(sentence, *_MACHINES, "Previews wait at this moment. Administrators see why.")
+        return BannerSentence(sentence, *_MACHINES, "Previews wait at this moment. Administrators see why.")
     return None
 
 
 def redis_fact() -> Fact:
-    if why := queues.trouble():
+    if why := work_queues.trouble():
         word = "Not reachable" if why == NO_ANSWER else "Refuses jobs"
         detail = "" if why == NO_ANSWER else f"{why}. "
         return Fact("Redis", word, good=False, detail=f"{detail}Crawls wait; they go on when it is back.")
-    waiting = ", ".join(f"{name}: {queues.waiting(name)}" for name in queues.NAMES)
+    waiting = ", ".join(f"{name}: {work_queues.waiting(name)}" for name in work_queues.NAMES)
     return Fact("Redis", "Reachable", detail=f"Jobs waiting for a worker: {waiting}")
 
 

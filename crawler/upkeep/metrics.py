@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from clearinghouse import env
 from clearinghouse.database.aliases import TARGETS, WEBCRAWL
-from clearinghouse.operations import queues
+from clearinghouse.operations import work_queues
 from clearinghouse.operations.health import database_check
 from clearinghouse.search.models import SearchUse
 from clearinghouse.search.public_target import live_generation, public_target
@@ -122,14 +122,14 @@ def _of_target(target: str, alias: str) -> Iterator[Gauge]:
 
 
 def _of_redis(now: datetime) -> Iterator[Gauge]:
-    waiting = queues.lengths()
+    waiting = work_queues.lengths()
     yield Gauge("redis_up", "1 while Redis answers; work goes on without it", int(waiting is not None))
     if waiting is None:
         return
-    workers = queues.workers()
-    for name in queues.NAMES:
+    workers = work_queues.workers()
+    for name in work_queues.NAMES:
         yield Gauge("queue_rings", "Jobs waiting for a worker", waiting[name], (("queue", name),))
-    for name in queues.NAMES:
+    for name in work_queues.NAMES:
         serving = sum(name in one["queues"] for one in workers)
         yield Gauge("workers", "Workers that serve a queue", serving, (("queue", name),))
     seen = [one["seen_at"] for one in workers if one["seen_at"]]

@@ -17,7 +17,7 @@ from functools import partial
 from django.db import Error, connections
 
 from clearinghouse.database.aliases import WEBCRAWL
-from clearinghouse.operations import queues
+from clearinghouse.operations import work_queues
 from clearinghouse.search.usage import services as search_use
 from crawlpoints.imports import import_steps
 
@@ -162,24 +162,24 @@ def _runs() -> Iterable[Part]:
 
 def _ring_for_propagations() -> None:
     for propagation_id in services.due():
-        queues.ring(queues.PROPAGATE, "crawler.jobs.propagate", propagation_id)
+        work_queues.ring(work_queues.PROPAGATE, "crawler.jobs.propagate", propagation_id)
 
 
 def _count_words() -> None:
     """A propagation counts by itself; after a rollback nobody else does."""
-    if services.unfinished() is None and page_counts.behind() and not queues.waiting(queues.PROPAGATE):
-        queues.ring(queues.PROPAGATE, "crawler.jobs.count_words")
+    if services.unfinished() is None and page_counts.behind() and not work_queues.waiting(work_queues.PROPAGATE):
+        work_queues.ring(work_queues.PROPAGATE, "crawler.jobs.count_words")
 
 
 def _look_after(run: Run) -> None:
     if finish.conclude(run.pk) or run.control == "pause":
         return
     if not run.initialized:
-        if not queues.waiting(queues.CONTROL):
-            queues.ring(queues.CONTROL, "crawler.jobs.initialize", run.pk)
+        if not work_queues.waiting(work_queues.CONTROL):
+            work_queues.ring(work_queues.CONTROL, "crawler.jobs.initialize", run.pk)
         return
     for _ in range(_tickets(run)):
-        queues.ring(queues.CRAWL, "crawler.jobs.serve", run.pk)
+        work_queues.ring(work_queues.CRAWL, "crawler.jobs.serve", run.pk)
 
 
 def _tickets(run: Run) -> int:
@@ -187,8 +187,8 @@ def _tickets(run: Run) -> int:
     unserved = message_queue.unserved(run.pk)
     standing = message_queue.standing(run.pk)
     unfinished = run.excursions.filter(unfinished=True).exclude(state=State.PAUSED).count()
-    sharers = min(queues.idle_workers(queues.CRAWL), unfinished - len(standing)) if unfinished > 1 else 0
-    return max(min(max(unserved, sharers), MOST_TICKETS) - queues.waiting(queues.CRAWL), 0)
+    sharers = min(work_queues.idle_workers(work_queues.CRAWL), unfinished - len(standing)) if unfinished > 1 else 0
+    return max(min(max(unserved, sharers), MOST_TICKETS) - work_queues.waiting(work_queues.CRAWL), 0)
 
 
 def _free_from_dead_drivers() -> None:

@@ -127,7 +127,7 @@ def _children(alias: str, generation: int) -> Iterator[tuple[int, list[int]]]:
         ids: dict[bytes | None, int] = {}
         for number, key, page_id in pages.iterator():
             own[number] = ids[bytes(key)] = page_id
-        for number, targets in links.targets_of(alias, generation, doc_id, links.Keys(doc_id)):
+        for number, targets in links.targets_of(alias, generation, doc_id, links.LinkKeys(doc_id)):
             if children := sorted(ids[key] for key in targets if key in ids):
                 yield own[number], children
 

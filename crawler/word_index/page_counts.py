@@ -26,7 +26,7 @@ from clearinghouse.search.public_target import live_generation
 
 from ..bulk_sql import chunks
 from . import lexicon
-from .transaction_size import Pace
+from .transaction_size import TransactionSize
 from .words_in_text import indexed
 
 Beat = Callable[[], None]
@@ -109,7 +109,7 @@ class _Work:
         """From one generation to the goal; somebody else who does the same may have written some of it."""
         changes = self._changes(_difference(self.alias, state))
         goal = (state.generation, state.goal)
-        pace = Pace(_FEWEST, _MOST)
+        pace = TransactionSize(_FEWEST, _MOST)
         while (state.generation, state.goal) == goal:
             part = list(islice(_changed(changes, state.done_to), pace.size))
             with pace, transaction.atomic(using=self.alias):
@@ -157,7 +157,7 @@ class _Work:
         """All counts to nothing, part by part, until somebody has finished that."""
         resetting = _row(self.alias).filter(generation=_RESETTING)
         words = LexiconWord.objects.using(self.alias)
-        pace = Pace(_FEWEST, _MOST)
+        pace = TransactionSize(_FEWEST, _MOST)
         more = True
         while more:
             with pace, transaction.atomic(using=self.alias):

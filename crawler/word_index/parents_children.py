@@ -14,7 +14,7 @@ from typing import NamedTuple
 from clearinghouse.published.models import PublishedInterval, PublishedVersion
 from crawler.extract import packed_addresses, unpack_links
 from crawler.models import Excursion, PageVersion
-from crawler.policy.judge import Rules
+from crawler.policy.judge import CrawlRules
 from crawler.values import Snapshot
 
 from ..bulk_sql import chunks
@@ -23,13 +23,13 @@ from ..propagation.loading.collect import VARIANTS
 from .indexed_page import shown
 
 
-class Child(NamedTuple):
+class ChildPage(NamedTuple):
     url: str
     anchor: str
     page_id: int | None  # None: no page of this generation
 
 
-class Parent(NamedTuple):
+class ParentPage(NamedTuple):
     page_id: int
     url: str
     title: str
@@ -51,7 +51,7 @@ class _Packed(NamedTuple):
     links: bytes
 
 
-class Keys:
+class LinkKeys:
     """The key of a stored link as the crawl that stored it reads addresses."""
 
     def __init__(self, doc_id: int) -> None:
@@ -63,23 +63,23 @@ class Keys:
             rows = Excursion.objects.filter(run_id=run_id, doc_id=self.doc_id)
             data = rows.values_list("snapshot", flat=True).first()
             snapshot = Snapshot.from_json(data) if data else Snapshot(self.doc_id)
-            self._of[run_id] = link_keys(Rules(snapshot))
+            self._of[run_id] = link_keys(CrawlRules(snapshot))
         return self._of[run_id]
 
 
-def children(alias: str, generation: int, page: PublishedVersion) -> list[Child] | None:
+def children(alias: str, generation: int, page: PublishedVersion) -> list[ChildPage] | None:
     """The links of a page in their order, each address once; None where no links are stored for it."""
     packed = next(_packed(alias, page.doc_id, [page.pk]), None)
     if packed is None:
         return None
-    key_of = Keys(page.doc_id).of(packed.run_id)
+    key_of = LinkKeys(page.doc_id).of(packed.run_id)
     links: dict[bytes, tuple[str, str]] = {}
     for link in unpack_links(packed.links):
         key = key_of(link.url) or b""
         if key != page.url_key and (key not in links or not links[key][1]):
             links[key] = (link.url, link.anchor)
     known = page_ids(alias, generation, page.doc_id, links)
-    return [Child(url, anchor, known.get(key)) for key, (url, anchor) in links.items()]
+    return [ChildPage(url, anchor, known.get(key)) for key, (url, anchor) in links.items()]
 
 
 def page_ids(alias: str, generation: int, doc_id: int, keys: Iterable[bytes]) -> dict[bytes, int]:
@@ -94,7 +94,7 @@ def page_ids(alias: str, generation: int, doc_id: int, keys: Iterable[bytes]) ->
 def parents(alias: str, generation: int, page: PublishedVersion, most: int | None = None) -> Parents:
     """The pages of the same document that link to this one; with `most`, only that many pages are looked at."""
     found = Parents()
-    keys = Keys(page.doc_id)
+    keys = LinkKeys(page.doc_id)
     for number, (published_id, targets) in enumerate(targets_of(alias, generation, page.doc_id, keys)):
         if most is not None and number >= most:
             found.complete = False
@@ -104,7 +104,7 @@ def parents(alias: str, generation: int, page: PublishedVersion, most: int | Non
     return found
 
 
-def targets_of(alias: str, generation: int, doc_id: int, keys: Keys) -> Iterator[tuple[int, set[bytes | None]]]:
+def targets_of(alias: str, generation: int, doc_id: int, keys: LinkKeys) -> Iterator[tuple[int, set[bytes | None]]]:
     """Every page of a document in the order of the ids, with the keys of the addresses it links to; itself aside."""
     for row in _packed(alias, doc_id, ids_of(alias, generation, doc_id)):
         key_of = keys.of(row.run_id)
@@ -113,9 +113,9 @@ def targets_of(alias: str, generation: int, doc_id: int, keys: Keys) -> Iterator
         yield row.published_id, targets
 
 
-def named(alias: str, page: PublishedVersion, ids: Iterable[int]) -> list[Parent]:
+def named(alias: str, page: PublishedVersion, ids: Iterable[int]) -> list[ParentPage]:
     """Parents with their addresses and the texts of their links to this page."""
-    keys = Keys(page.doc_id)
+    keys = LinkKeys(page.doc_id)
     wanted = list(ids)
     anchors: dict[int, list[str]] = {}
     for row in _packed(alias, page.doc_id, wanted):
@@ -124,7 +124,7 @@ def named(alias: str, page: PublishedVersion, ids: Iterable[int]) -> list[Parent
         anchors[row.published_id] = list(dict.fromkeys(text for text in texts if text))
     rows = PublishedVersion.objects.using(alias).filter(pk__in=wanted).order_by("pk")
     return [
-        Parent(page_id, url, title, anchors.get(number, []))
+        ParentPage(page_id, url, title, anchors.get(number, []))
         for number, page_id, url, title in rows.values_list("pk", "page_id", "url", "title")
     ]
 

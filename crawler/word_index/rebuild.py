@@ -15,7 +15,7 @@ from clearinghouse.published.models import PublishedVersion
 from clearinghouse.search import backends
 
 from . import page_counts
-from .transaction_size import Pace
+from .transaction_size import TransactionSize
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ def rebuild(alias: str, told: Callable[[int], None] = lambda done: None) -> Rebu
     started = time.perf_counter()
     backends.ensure(alias)
     last = indexed = 0
-    pace = Pace(1, 400)
+    pace = TransactionSize(1, 400)
     rows = PublishedVersion.objects.using(alias).order_by("pk")
     while ids := list(rows.filter(pk__gt=last).values_list("pk", flat=True)[: pace.size]):
         with pace, transaction.atomic(using=alias):

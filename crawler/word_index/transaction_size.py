@@ -5,7 +5,7 @@ import time
 SHORT, LONG = 0.015, 0.035  # seconds of a transaction: grow below, shrink above; the budget is 50 ms
 
 
-class Pace:
+class TransactionSize:
     """Put around a transaction; `size` says how much the next one should take."""
 
     def __init__(self, fewest: int, most: int) -> None:

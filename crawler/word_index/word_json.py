@@ -39,11 +39,11 @@ def words(alias: str, found: list[indexed_page.WordOnPage]) -> list[dict[str, An
     ]
 
 
-def child(row: parents_children.Child) -> dict[str, Any]:
+def child(row: parents_children.ChildPage) -> dict[str, Any]:
     return {"url": row.url, "anchor": row.anchor, "page_id": row.page_id}
 
 
-def parent(row: parents_children.Parent) -> dict[str, Any]:
+def parent(row: parents_children.ParentPage) -> dict[str, Any]:
     return {"page_id": row.page_id, "url": row.url, "title": row.title, "anchors": row.anchors}
 
 

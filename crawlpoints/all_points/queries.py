@@ -24,7 +24,7 @@ _COLUMNS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class PointFilter:
     """The filter as it stands in the address; empty means everything."""
 
     text: str = ""
@@ -39,7 +39,7 @@ class Asked:
         return any((self.text, self.project, self.who, self.state, self.auth))
 
     @classmethod
-    def read(cls, query: Any) -> "Asked":
+    def read(cls, query: Any) -> "PointFilter":
         """Nonsense is ignored."""
         sort, auth = query.get("sort", ""), query.get("auth", "")
         return cls(
@@ -53,7 +53,7 @@ class Asked:
 
 
 def links_of(
-    documents: QuerySet[Document], asked: Asked, person: Any, failing: Collection[int]
+    documents: QuerySet[Document], asked: PointFilter, person: Any, failing: Collection[int]
 ) -> QuerySet[CrawlPointLink]:
     """Live crawl points, each with its document; `failing` are the crawl points the last crawls call so."""
     links = CrawlPointLink.objects.filter(document__in=documents.order_by().values("pk"), crawl_point__isnull=False)
@@ -62,7 +62,7 @@ def links_of(
     return links.annotate(most=_most()).order_by(*_order(asked.sort))
 
 
-def _matching(asked: Asked, person: Any, failing: Collection[int]) -> Q:
+def _matching(asked: PointFilter, person: Any, failing: Collection[int]) -> Q:
     found = Q()
     if asked.text:
         found &= (

@@ -21,7 +21,7 @@ from ..documents.csv_answers import csv_answer
 from ..documents.tables import AcrossTable, in_words_sorted
 from ..models import AuthType, CrawlPointLink
 from ..panel.views import CSV_HEAD, PointRow, csv_line, for_eyes_of, row_of
-from .queries import FAILING, STATES, Asked, links_of
+from .queries import FAILING, STATES, PointFilter, links_of
 
 SIZES = (50, 100, 200)
 _AT_ONCE = 500
@@ -30,7 +30,7 @@ _AT_ONCE = 500
 @require_safe
 def points(request: HttpRequest) -> HttpResponse:
     require(request.user, Action.VIEW)
-    asked = Asked.read(request.GET)
+    asked = PointFilter.read(request.GET)
     page = _page(request, links_asked(request.user, request.GET))
     rows = _rows(request, page.object_list)
     table = AcrossTable(rows, order_by=asked.sort, may_edit=any(row.edit_url for row in rows))
@@ -61,7 +61,7 @@ def points(request: HttpRequest) -> HttpResponse:
 
 def links_asked(user: Any, query: QueryDict, action: Action = Action.VIEW) -> QuerySet[CrawlPointLink]:
     """What the filter of an address leaves of the documents with which the person may do this."""
-    asked = Asked.read(query)
+    asked = PointFilter.read(query)
     failing = crawl_facts.failing_points() if asked.state == FAILING else set()
     return links_of(_documents(user, query, action), asked, user, failing)
 
@@ -71,7 +71,7 @@ def _documents(user: Any, query: QueryDict, action: Action) -> QuerySet[Document
     documents = documents_for(user, action)
     if "among" not in query:
         return documents
-    chosen = navigator_rows.Asked.read(QueryDict(query["among"]), user)
+    chosen = navigator_rows.DocumentFilter.read(QueryDict(query["among"]), user)
     everything = navigator_rows.all_rows(user)
     rows = navigator_rows.filtered(navigator_rows.in_view(everything, chosen.view), chosen)
     if len(rows) == len(everything):

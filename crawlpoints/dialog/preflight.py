@@ -15,7 +15,7 @@ from clearinghouse.accounts.policies import Action, document_or_404, who_can_gra
 from clearinghouse.database.records import StaleRecord
 from clearinghouse.library.models import Document
 from crawler.launching.launch import settings_of, snapshot_of
-from crawler.preview.fetch_once import Visit, visit
+from crawler.preview.fetch_once import FetchedOnce, visit
 from crawler.reasons import reason_of
 
 from .. import services, undo
@@ -58,7 +58,7 @@ def _again(seconds: int, tried: int) -> dict[str, Any]:
     return {"seconds": seconds, "query": "&".join(["tried=1"] * (tried + 1))}
 
 
-def cautions_of(point: CrawlPoint, seen: Visit) -> list[Caution]:
+def cautions_of(point: CrawlPoint, seen: FetchedOnce) -> list[Caution]:
     """Pure: what a look at the start page means for this crawl point."""
     last = seen.hops[-1] if seen.hops else None
     if last is None:

@@ -10,7 +10,7 @@ from clearinghouse.audit import services as audit
 from clearinghouse.database.records import actor
 from clearinghouse.library.models import Document
 
-from ..models import (CrawlPoint, DocumentNote)
+from ..models import CrawlPoint, DocumentNote
 from ..point_checks import Invalid
 from ..queries import points_of
 

@@ -18,10 +18,10 @@ from crawler.models import Excursion
 from crawler.runs.latest_crawls import trends
 from crawler.runs.queries import crawls_before, excursions_of_document, states_of_document
 
-from .document_notes import notes_of
 from ..queries import excludes_of, points_of
 from ..templatetags.panel_urls import list_url
 from .crawl_facts import mark_of, running_of
+from .document_notes import notes_of
 
 ROWS = 50
 FIRST = 5  # runs and notes on the overview

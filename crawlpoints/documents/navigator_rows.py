@@ -2,11 +2,11 @@
 
 from operator import attrgetter
 
-from crawler.launching.document_filter import VIEWS, Asked, DocumentRow, all_rows, filtered, in_view
+from crawler.launching.document_filter import VIEWS, DocumentFilter, DocumentRow, all_rows, filtered, in_view
 from crawler.runs.latest_crawls import trends
 
-__all__ = ["SIZES", "SORTS", "VIEWS", "Asked", "DocumentRow", "all_rows", "choices", "enrich", "filtered", "in_order",
-           "in_view"]  # fmt: skip
+__all__ = ["SIZES", "SORTS", "VIEWS", "DocumentFilter", "DocumentRow", "all_rows", "choices", "enrich", "filtered",
+           "in_order", "in_view"]  # fmt: skip
 SIZES = (20, 50, 100)
 SORTS = {
     "title": "title_key", "project": "project", "assigned": "assigned", "points": "points_key", "last": "last_key",

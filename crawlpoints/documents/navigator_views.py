@@ -18,7 +18,7 @@ from ..point_checks import Invalid
 from ..templatetags.panel_urls import LAST_LIST
 from . import navigator_rows
 from .csv_answers import csv_answer
-from .navigator_rows import SIZES, VIEWS, Asked, DocumentRow
+from .navigator_rows import SIZES, VIEWS, DocumentFilter, DocumentRow
 from .tables import DocumentTable, Ordered, in_words_sorted
 
 COMMANDS = {
@@ -34,7 +34,7 @@ CSV_HEAD = (
 @require_safe
 def documents(request: HttpRequest) -> HttpResponse:
     require(request.user, Action.VIEW)
-    asked = Asked.read(request.GET, request.user)
+    asked = DocumentFilter.read(request.GET, request.user)
     everything = navigator_rows.all_rows(request.user)
     rows = navigator_rows.filtered(navigator_rows.in_view(everything, asked.view), asked)
     table = _table(request, rows, asked)
@@ -61,7 +61,7 @@ def documents(request: HttpRequest) -> HttpResponse:
     return render(request, "crawlpoints/documents.html", context)
 
 
-def _table(request: HttpRequest, rows: list[DocumentRow], asked: Asked) -> DocumentTable:
+def _table(request: HttpRequest, rows: list[DocumentRow], asked: DocumentFilter) -> DocumentTable:
     for row in rows:
         row.selected = str(row.id) == asked.selected
     sort = request.GET.get("sort", "")
@@ -77,7 +77,7 @@ def _table(request: HttpRequest, rows: list[DocumentRow], asked: Asked) -> Docum
     return table
 
 
-def _views(everything: list[DocumentRow], asked: Asked) -> list[dict[str, Any]]:
+def _views(everything: list[DocumentRow], asked: DocumentFilter) -> list[dict[str, Any]]:
     counts = {code: len(navigator_rows.in_view(everything, code)) for code in VIEWS}
     shown = [code for code in VIEWS if code != "mine" or counts["mine"] or asked.view == "mine"]
     return [
@@ -88,7 +88,7 @@ def _views(everything: list[DocumentRow], asked: Asked) -> list[dict[str, Any]]:
 def _own_views(request: HttpRequest, everything: list[DocumentRow]) -> list[dict[str, Any]]:
     query, views = _plain_query(request), []
     for one in saved_views.views_of(request.user):
-        asked = Asked.read(QueryDict(one.query), request.user)
+        asked = DocumentFilter.read(QueryDict(one.query), request.user)
         count = (
             0 if asked.unknown else len(navigator_rows.filtered(navigator_rows.in_view(everything, asked.view), asked))
         )
@@ -112,7 +112,7 @@ def _plain_query(request: HttpRequest) -> str:
     return query.urlencode()
 
 
-def _among(request: HttpRequest, asked: Asked) -> str:
+def _among(request: HttpRequest, asked: DocumentFilter) -> str:
     """For All crawl points: the same documents, also when the view was not named in the address."""
     query = request.GET.copy()
     for name in (*saved_views.NOT_KEPT, "sort", "rows"):
@@ -168,7 +168,7 @@ def choose(request: HttpRequest) -> HttpResponse:
 @require_safe
 def export(request: HttpRequest) -> HttpResponseBase:
     require(request.user, Action.VIEW)
-    asked = Asked.read(request.GET, request.user)
+    asked = DocumentFilter.read(request.GET, request.user)
     rows = navigator_rows.filtered(navigator_rows.in_view(navigator_rows.all_rows(request.user), asked.view), asked)
     rows.sort(key=lambda row: row.title_key)
     return csv_answer("documents.csv", CSV_HEAD, (_line(row) for row in rows))

@@ -14,10 +14,10 @@ from clearinghouse.accounts.policies import Action, document_or_404, may, who_ca
 from clearinghouse.library.models import Document
 from crawler.runs.queries import excursions_of_document
 
-from . import document_notes as kept
 from .. import undo
 from ..point_checks import Invalid
 from ..templatetags.panel_urls import list_url
+from . import document_notes as kept
 
 ROWS = 50
 RUNS_SHOWN = 20

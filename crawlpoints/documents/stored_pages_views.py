@@ -15,7 +15,16 @@ from clearinghouse.accounts.policies import Action, document_or_404
 from clearinghouse.accounts.views import page_size
 from clearinghouse.library.models import Document
 from clearinghouse.published.types import PAGE_TYPES
-from crawler.ledger.stored_pages import SORTS, Asked, Folder, count_of, entries_of, folders_of, pages_of, types_of
+from crawler.ledger.stored_pages import (
+    SORTS,
+    StoredFolder,
+    StoredPageFilter,
+    count_of,
+    entries_of,
+    folders_of,
+    pages_of,
+    types_of,
+)
 
 from ..templatetags.panel_urls import list_url
 from .csv_answers import csv_answer
@@ -38,10 +47,10 @@ def pages(request: HttpRequest, doc_id: int) -> HttpResponse:
     return render(request, "crawlpoints/document_pages.html", context)
 
 
-def asked_of(request: HttpRequest) -> Asked:
+def asked_of(request: HttpRequest) -> StoredPageFilter:
     """The filter in the address; nonsense is ignored."""
     kind, sort = request.GET.get("type", ""), request.GET.get("sort", "")
-    return Asked(
+    return StoredPageFilter(
         text=request.GET.get("q", "").replace("\x00", "").strip()[:2048],
         type_id=int(kind) if kind in {str(one) for one in PAGE_TYPES} else None,
         folder=request.GET.get("folder", "").replace("\x00", "")[:2048],
@@ -65,10 +74,10 @@ def _table(request: HttpRequest, document: Document) -> dict[str, Any]:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class FolderLine:
     """A folder of the tree."""
 
-    folder: Folder
+    folder: StoredFolder
     level: int
     name: str
     opened: bool
@@ -84,7 +93,7 @@ def _tree(request: HttpRequest, document: Document) -> dict[str, Any]:
     """Children below their folder; no more than a page can show."""
     opened = list(dict.fromkeys(request.GET.getlist("open")))[:OPEN_AT_ONCE]
     waiting = [(one, 0, "") for one in reversed(folders_of(document.pk, ""))]
-    lines: list[Line] = []
+    lines: list[FolderLine] = []
     asked = 0
     while waiting and len(lines) < LINES:
         folder, level, parent = waiting.pop()
@@ -96,13 +105,13 @@ def _tree(request: HttpRequest, document: Document) -> dict[str, Any]:
     return {"lines": lines, "cut": bool(waiting)}
 
 
-def _line(folder: Folder, level: int, parent: str, opened: Sequence[str]) -> Line:
+def _line(folder: StoredFolder, level: int, parent: str, opened: Sequence[str]) -> FolderLine:
     leaf = folder.start == parent
     is_open = folder.start in opened and not leaf
     others = [one for one in opened if one != folder.start]
     wanted = others if is_open else [*others, folder.start]
     toggle = "?" + urlencode([("view", "tree"), *(("open", one) for one in wanted)])
-    return Line(folder, level, "right here" if leaf else folder.start.removeprefix(parent), is_open, leaf, toggle)
+    return FolderLine(folder, level, "right here" if leaf else folder.start.removeprefix(parent), is_open, leaf, toggle)
 
 
 @require_safe
@@ -111,7 +120,7 @@ def export(request: HttpRequest, doc_id: int) -> HttpResponseBase:
     return csv_answer(f"pages-{document.pk}.csv", CSV_HEAD, _lines(document, asked_of(request)))
 
 
-def _lines(document: Document, asked: Asked) -> Iterator[Sequence[Any]]:
+def _lines(document: Document, asked: StoredPageFilter) -> Iterator[Sequence[Any]]:
     for one in pages_of(document.pk, asked).iterator(2000):
         kind, at = PAGE_TYPES.get(one.type_id, ""), one.found_at.isoformat(timespec="seconds")
         yield [document.pk, document.title, one.url, one.title, kind, one.size, at, one.run_id]

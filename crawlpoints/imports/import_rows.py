@@ -11,16 +11,16 @@ from django.db import IntegrityError, connections, router, transaction
 from django.utils import timezone
 
 from clearinghouse.audit import services as audit
-from clearinghouse.audit.services import Told
+from clearinghouse.audit.services import AuditLine
 from clearinghouse.database import bulk_insert
-from clearinghouse.database.bulk_insert import Rows
+from clearinghouse.database.bulk_insert import RowsToInsert
 from clearinghouse.database.records import StaleRecord, actor
 from clearinghouse.library.models import Document
 from clearinghouse.library.services import crawl_point_field
 
 from .. import services
 from ..models import CrawlPoint, CrawlPointLink, ExcludeUrl
-from .line_verdicts import Planned
+from .line_verdicts import PlannedLine
 
 BATCH = 500
 
@@ -28,7 +28,7 @@ BATCH = 500
 class NewPoints:
     """The crawl points of these lines, made ready: what is left to do while others wait is to write them."""
 
-    def __init__(self, document: Document, lines: Sequence[Planned], *, shown: bool) -> None:
+    def __init__(self, document: Document, lines: Sequence[PlannedLine], *, shown: bool) -> None:
         """`shown` False: the crawl points stand there as if they were deleted, with their links."""
         self.keys = [line.key for line in lines]
         by = actor()
@@ -54,7 +54,7 @@ class NewPoints:
         return ids
 
 
-class Changes:
+class PointChanges:
     """Changes of crawl points, made ready. Of each: id, version that was seen, values.
 
     Lines that change the same columns go through one prepared statement: a hundred thousand take a third of a second.
@@ -101,23 +101,25 @@ def _counted(connection: Any, sql: str, rows: list[tuple[Any, ...]]) -> int:
         return changed
 
 
-def told_added(document: Document, lines: Iterable[tuple[CrawlPoint, dict[str, str]]]) -> list[Told]:
+def told_added(document: Document, lines: Iterable[tuple[CrawlPoint, dict[str, str]]]) -> list[AuditLine]:
     """`lines`: each crawl point, with what was typed as its URL where that differs."""
     return [
-        Told("add", point, f"Added crawl point {point.url}", document.pk, after=services.facts(point) | typed)
+        AuditLine("add", point, f"Added crawl point {point.url}", document.pk, after=services.facts(point) | typed)
         for point, typed in lines
     ]
 
 
-def told_changed(document: Document, lines: Iterable[tuple[CrawlPoint, dict[str, Any], dict[str, Any]]]) -> list[Told]:
+def told_changed(
+    document: Document, lines: Iterable[tuple[CrawlPoint, dict[str, Any], dict[str, Any]]]
+) -> list[AuditLine]:
     return [
-        Told("change", point, f"Changed crawl point {point.url}", document.pk, before=before, after=after)
+        AuditLine("change", point, f"Changed crawl point {point.url}", document.pk, before=before, after=after)
         for point, before, after in lines
     ]
 
 
-def told_deleted(document: Document, points: Iterable[CrawlPoint]) -> list[Told]:
-    return [Told("delete", point, f"Deleted crawl point {point.url}", document.pk) for point in points]
+def told_deleted(document: Document, points: Iterable[CrawlPoint]) -> list[AuditLine]:
+    return [AuditLine("delete", point, f"Deleted crawl point {point.url}", document.pk) for point in points]
 
 
 def add_excludes(document: Document, patterns: Sequence[str]) -> list[int]:
@@ -136,13 +138,13 @@ def add_excludes(document: Document, patterns: Sequence[str]) -> list[int]:
         raise StaleRecord("one of these exclude URLs was added meanwhile") from None
 
 
-def _excludes_written(document: Document, ready: Rows, keys: Sequence[str]) -> list[int]:
+def _excludes_written(document: Document, ready: RowsToInsert, keys: Sequence[str]) -> list[int]:
     ready.write()
     written: list[ExcludeUrl] = []
     for at in range(0, len(keys), BATCH):
         written += ExcludeUrl.objects.filter(key__in=keys[at : at + BATCH])
     audit.record_many(
-        Told("add", one, f"Added exclude URL {one.pattern}", document.pk, after={"pattern": one.pattern})
+        AuditLine("add", one, f"Added exclude URL {one.pattern}", document.pk, after={"pattern": one.pattern})
         for one in written
     )
     return [one.pk for one in written]

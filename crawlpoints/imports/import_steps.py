@@ -21,14 +21,14 @@ from clearinghouse.database import bulk_insert
 from clearinghouse.database.records import StaleRecord, acting_as
 from clearinghouse.database.short_transactions import MOST, ShortTransactions
 from clearinghouse.library.models import Document
-from clearinghouse.operations import queues
+from clearinghouse.operations import work_queues
 from clearinghouse.web.plurals import plural
 
 from ..models import CrawlPoint, CrawlPointLink, Import, ImportLine, ImportPart
 from ..point_checks import Invalid
 from . import import_rows, import_visibility
-from .line_verdicts import ADD, CHANGE, ERROR, TWICE, UNCHANGED, Judge, Planned
-from .point_csv import CsvLine, Sheet, Unreadable, parts_of
+from .line_verdicts import ADD, CHANGE, ERROR, TWICE, UNCHANGED, Judge, PlannedLine
+from .point_csv import CsvLine, PointCsv, UnreadablePointCsv, parts_of
 from .short_import import POINT_COLUMNS
 
 State = Import.State
@@ -59,9 +59,9 @@ def ask(document: Document, pieces: Iterable[str], by: str, *, at_once: bool = F
         with short.one():
             ImportPart.objects.bulk_create(some)
     try:
-        sheet = Sheet(_parts(row), POINT_COLUMNS, "url")
+        sheet = PointCsv(_parts(row), POINT_COLUMNS, "url")
         lines, told = sheet.count(), {"ignored": sheet.ignored[:50], "lines": [], "errors": []}
-    except Unreadable:
+    except UnreadablePointCsv:
         row.delete()  # with its parts
         raise
     counts = dict.fromkeys((ADD, CHANGE, UNCHANGED, ERROR), 0)
@@ -96,7 +96,7 @@ def _order(row: Import, states: Sequence[str], state: str) -> None:
 
 
 def ring(row: Import) -> None:
-    queues.ring(queues.CONTROL, JOB, row.pk)
+    work_queues.ring(work_queues.CONTROL, JOB, row.pk)
 
 
 # ---- by the tick ----
@@ -105,7 +105,7 @@ def ring(row: Import) -> None:
 def look_after(now: datetime) -> None:
     """Rings for what was lost with a process; lets nothing wait for a decision for ever."""
     stale = Import.objects.filter(state__in=WORKING).exclude(moved_at__range=(now - LOST, now + LOST))
-    if not queues.waiting(queues.CONTROL):
+    if not work_queues.waiting(work_queues.CONTROL):
         for row in stale:
             ring(row)
     for row in Import.objects.filter(state__in=(State.READ, State.UPLOADING), moved_at__lt=now - DECIDE_WITHIN):
@@ -153,7 +153,7 @@ def _parts(row: Import) -> Iterator[str]:
 def _read(row: Import, until: float) -> None:
     """Judges the next lines, and writes what they add where nobody sees it."""
     judge, short = Judge(row.document, _EarlierLines(row)), ShortTransactions()
-    sheet = Sheet(_parts(row), POINT_COLUMNS, "url")
+    sheet = PointCsv(_parts(row), POINT_COLUMNS, "url")
     sheet.skip(row.position)
     lines = iter(sheet)
     while part := list(islice(lines, short.rows)):
@@ -181,7 +181,7 @@ def _read_part(row: Import, judge: Judge, part: list[CsvLine], short: ShortTrans
 class _Staged:
     """What the lines of a part do, ready to be written where nobody sees it."""
 
-    def __init__(self, row: Import, planned: Sequence[Planned]) -> None:
+    def __init__(self, row: Import, planned: Sequence[PlannedLine]) -> None:
         new = [line for line in planned if line.outcome == ADD]
         self._points = import_rows.NewPoints(row.document, new, shown=False)
         added = [ImportLine(of=row, number=one.number, adds=True, point_id=0, values=one.typed) for one in new]
@@ -201,21 +201,21 @@ class _Staged:
         self._changed.write()
 
 
-def _before_and_after(line: Planned, point: CrawlPoint) -> dict[str, Any]:
+def _before_and_after(line: PlannedLine, point: CrawlPoint) -> dict[str, Any]:
     before = {name: getattr(point, name) for name in line.values if name != "password"}
     if line.key == point.key:  # a key that is written again costs its index as much as another one
         return {"after": line.values, "before": before}
     return {"after": line.values | {"key": line.key}, "before": before | {"key": point.key}}
 
 
-def _counted(row: Import, planned: Sequence[Planned]) -> dict[str, int]:
+def _counted(row: Import, planned: Sequence[PlannedLine]) -> dict[str, int]:
     counts = dict(row.counts)
     for line in planned:
         counts[line.outcome] += 1
     return counts
 
 
-def _told(row: Import, planned: Sequence[Planned]) -> dict[str, Any]:
+def _told(row: Import, planned: Sequence[PlannedLine]) -> dict[str, Any]:
     """The first lines and the first errors, for the screen: every error is counted, so many are named."""
     told = row.told | {name: list(row.told[name]) for name in ("errors", "lines")}
     for line in planned:
@@ -226,7 +226,7 @@ def _told(row: Import, planned: Sequence[Planned]) -> dict[str, Any]:
     return told
 
 
-def _shown(line: Planned) -> dict[str, Any]:
+def _shown(line: PlannedLine) -> dict[str, Any]:
     return {
         "number": line.number, "outcome": line.outcome, "name": line.name[:2048], "message": line.message,
         "changes": [[column, old[:500], new[:500]] for column, old, new in line.changes],

@@ -10,13 +10,13 @@ from typing import Any
 from django.db.models import QuerySet
 
 from clearinghouse.audit import services as audit
-from clearinghouse.database.bulk_insert import Rows
+from clearinghouse.database.bulk_insert import RowsToInsert
 from clearinghouse.database.records import StaleRecord
 
 from .. import services
 from ..models import CrawlPoint, CrawlPointLink, Import, ImportLine
 from . import import_rows
-from .import_rows import Changes
+from .import_rows import PointChanges
 
 SHOWN, HIDDEN = 2, 3  # the versions of an added crawl point; it is written with 1
 
@@ -25,26 +25,26 @@ def _added(row: Import) -> QuerySet[Any]:
     return row.rows.filter(adds=True).values("point_id")
 
 
-def changes(row: Import) -> Changes:
+def changes(row: Import) -> PointChanges:
     """What it changes, to be done by `show`."""
     lines = row.rows.filter(adds=False).values_list("point_id", "version", "values").iterator()
-    return Changes((pk, version, values["after"]) for pk, version, values in lines)
+    return PointChanges((pk, version, values["after"]) for pk, version, values in lines)
 
 
-def changes_back(row: Import) -> Changes:
+def changes_back(row: Import) -> PointChanges:
     """How that was before, to be done by `hide`."""
     lines = row.rows.filter(adds=False).values_list("point_id", "version", "values").iterator()
-    return Changes((pk, (version or 0) + 1, values["before"]) for pk, version, values in lines)
+    return PointChanges((pk, (version or 0) + 1, values["before"]) for pk, version, values in lines)
 
 
-def show(row: Import, ready: Changes) -> None:
+def show(row: Import, ready: PointChanges) -> None:
     """Raises StaleRecord when a crawl point it changes was changed since it was compared."""
     CrawlPoint.everything.filter(pk__in=_added(row)).update(deleted=0)
     if ready.write() != ready.count:
         raise StaleRecord("one of these crawl points was changed meanwhile")
 
 
-def history(row: Import, lines: Sequence[ImportLine]) -> Rows:
+def history(row: Import, lines: Sequence[ImportLine]) -> RowsToInsert:
     """Of these lines, ready to be written."""
     points = CrawlPoint.everything.in_bulk([line.point_id for line in lines])
     known = [(line, points[line.point_id]) for line in lines if line.point_id in points]
@@ -63,7 +63,7 @@ def _audited(point: CrawlPoint, line: ImportLine, which: str) -> dict[str, Any]:
     return services.facts(point) | then
 
 
-def hide(row: Import, ready: Changes) -> int:
+def hide(row: Import, ready: PointChanges) -> int:
     """How many crawl points are as they were before; those that somebody changed since stay as they are."""
     untouched = CrawlPoint.objects.filter(pk__in=_added(row), version=SHOWN)
     return untouched.update(deleted=1) + ready.write()  # what else a deletion does is done with its history

@@ -28,7 +28,7 @@ TWICE = "This crawl point stands there twice"
 
 
 @dataclass(slots=True)
-class Planned:
+class PlannedLine:
     """What one line would do."""
 
     number: int
@@ -83,7 +83,7 @@ class Judge:
             for point in points_of(document).filter(key=None)
         }
 
-    def plan(self, lines: Sequence[CsvLine]) -> list[Planned]:
+    def plan(self, lines: Sequence[CsvLine]) -> list[PlannedLine]:
         read = [self._read(line) for line in lines]
         by_id, by_key = self._stored(read)
         planned = [self._planned(one, by_id, by_key) for one in read]
@@ -115,7 +115,7 @@ class Judge:
         by_key = {point.key or "": point for point in CrawlPoint.objects.filter(key__in=keys)}
         return by_id, self._without_key | by_key
 
-    def _planned(self, one: _Read, by_id: dict[int, CrawlPoint], by_key: dict[str, CrawlPoint]) -> Planned:
+    def _planned(self, one: _Read, by_id: dict[int, CrawlPoint], by_key: dict[str, CrawlPoint]) -> PlannedLine:
         shown = one.line.cells.get("url", "").strip()
         try:
             if one.wrong:
@@ -125,9 +125,9 @@ class Judge:
             point = by_id[int(one.number)] if one.number else by_key.get(one.key)
             return self._of_point(one, point) if point else self._of_new(one)
         except Invalid as wrong:
-            return Planned(one.line.number, ERROR, shown, _sentence(wrong))
+            return PlannedLine(one.line.number, ERROR, shown, _sentence(wrong))
 
-    def _of_new(self, one: _Read) -> Planned:
+    def _of_new(self, one: _Read) -> PlannedLine:
         entries = dict(self.new) | one.given
         if not str(entries.get("root") or "").strip():
             entries["root"] = point_checks.suggested_root(str(entries.get("url", "")))
@@ -136,13 +136,13 @@ class Judge:
         key = services.point_key(self.document.pk, clean["url"], clean["root"])
         typed = str(one.given.get("url") or "").strip()
         told = {"typed": typed} if typed and typed != clean["url"] else {}
-        return Planned(one.line.number, ADD, clean["url"], values=values, key=key, typed=told)
+        return PlannedLine(one.line.number, ADD, clean["url"], values=values, key=key, typed=told)
 
-    def _of_point(self, one: _Read, point: CrawlPoint) -> Planned:
+    def _of_point(self, one: _Read, point: CrawlPoint) -> PlannedLine:
         start = stored(point)
         entries = start | one.given
         if not _differing(start, entries):
-            return Planned(one.line.number, UNCHANGED, point.url, point=point)
+            return PlannedLine(one.line.number, UNCHANGED, point.url, point=point)
         clean = point_checks.check_point(entries, Around((), self.patterns, has_password=bool(point.password)))
         changes = [
             (column, shown_value(VALUES[column], start[VALUES[column]]), shown_value(VALUES[column], clean[name]))
@@ -150,16 +150,16 @@ class Judge:
             if (name := VALUES[column])
         ]
         if not changes:
-            return Planned(one.line.number, UNCHANGED, clean["url"], point=point)
+            return PlannedLine(one.line.number, UNCHANGED, clean["url"], point=point)
         values = {name: clean[name] for name in services.COLUMNS if clean[name] != getattr(point, name)}
         message = ""
         if point.password and services.binding_changes(point, clean):
             values["password"] = None
             message = "The saved password will be removed, because it is bound to the site and root string"
         key = services.point_key(self.document.pk, clean["url"], clean["root"])
-        return Planned(one.line.number, CHANGE, clean["url"], message, changes, values, point, key)
+        return PlannedLine(one.line.number, CHANGE, clean["url"], message, changes, values, point, key)
 
-    def _refuse_twins(self, planned: Sequence[Planned]) -> None:
+    def _refuse_twins(self, planned: Sequence[PlannedLine]) -> None:
         """No two lines for one crawl point, and no crawl point that another one is already."""
         doing = [one for one in planned if one.outcome in (ADD, CHANGE)]
         keys = {one.key for one in doing}

@@ -15,7 +15,7 @@ PART = 250_000  # characters
 _RISKY = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 
-class Unreadable(Exception):
+class UnreadablePointCsv(Exception):
     """The text as a whole is no such list; the message is a sentence for the person."""
 
 
@@ -26,12 +26,12 @@ class CsvLine:
 
 
 @dataclass(frozen=True, slots=True)
-class Sheetful:
+class PointLines:
     lines: list[CsvLine] = field(default_factory=list)
     ignored: list[str] = field(default_factory=list)  # columns nobody knows
 
 
-class Sheet:
+class PointCsv:
     """The heading of a CSV is read at once, its lines one after the other: comma, semicolon or tab; headings in any
     order and case; empty lines do not count. Raises Unreadable, also while it is read."""
 
@@ -41,9 +41,9 @@ class Sheet:
         self.names = [cell.strip().lower().replace(" ", "_") for cell in heading]
         self.columns = columns
         if needed not in self.names:
-            raise Unreadable(f"The first line must name the columns, one of them {needed}")
+            raise UnreadablePointCsv(f"The first line must name the columns, one of them {needed}")
         if twice := [name for name in columns if self.names.count(name) > 1]:
-            raise Unreadable(f"The column {twice[0]} stands there twice")
+            raise UnreadablePointCsv(f"The column {twice[0]} stands there twice")
         self.ignored = [name for name in self.names if name and name not in columns]
 
     def __iter__(self) -> Iterator[CsvLine]:
@@ -57,7 +57,7 @@ class Sheet:
         """Uses the lines up. Raises Unreadable for too many of them."""
         lines = sum(1 for _ in self._rows)
         if lines > MAX_LINES:
-            raise Unreadable(f"At most {MAX_LINES:,} lines can be imported at once. There are {lines:,}")
+            raise UnreadablePointCsv(f"At most {MAX_LINES:,} lines can be imported at once. There are {lines:,}")
         return lines
 
 
@@ -73,23 +73,23 @@ def _rows(parts: Iterator[str]) -> Iterator[tuple[int, list[str]]]:
             if any(cell.strip() for cell in row):
                 yield reader.line_num, row
     except csv.Error as problem:
-        raise Unreadable(f"Line {reader.line_num} cannot be read as CSV: {problem}") from None
+        raise UnreadablePointCsv(f"Line {reader.line_num} cannot be read as CSV: {problem}") from None
 
 
-def read(text: str, columns: Sequence[str], needed: str, most: int = MAX_LINES) -> Sheetful:
+def read(text: str, columns: Sequence[str], needed: str, most: int = MAX_LINES) -> PointLines:
     """All lines of a short text."""
-    sheet = Sheet([text], columns, needed)
+    sheet = PointCsv([text], columns, needed)
     lines = list(sheet)
     if len(lines) > most:
-        raise Unreadable(f"At most {most:,} lines can be imported at once. There are {len(lines):,}")
-    return Sheetful(lines, sheet.ignored)
+        raise UnreadablePointCsv(f"At most {most:,} lines can be imported at once. There are {len(lines):,}")
+    return PointLines(lines, sheet.ignored)
 
 
 def is_long(text: str) -> bool:
     """Whether this is too much for one request; what cannot be read is not."""
     try:
         return text.count("\n") >= AT_ONCE and sum(1 for _ in _rows(iter([text]))) > AT_ONCE + 1
-    except Unreadable:
+    except UnreadablePointCsv:
         return False
 
 

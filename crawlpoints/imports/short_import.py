@@ -20,10 +20,20 @@ from ..point_checks import Invalid
 from ..points_by_address import PointsByAddress
 from ..queries import neighbours_of, patterns_of
 from . import import_rows
-from .line_verdicts import ADD, CHANGE, ERROR, UNCHANGED, VALUES, Judge, Planned, shown_value, stored
-from .point_csv import AT_ONCE, Unreadable, read
+from .line_verdicts import ADD, CHANGE, ERROR, UNCHANGED, VALUES, Judge, PlannedLine, shown_value, stored
+from .point_csv import AT_ONCE, UnreadablePointCsv, read
 
-__all__ = ["ADD", "CHANGE", "ERROR", "EXCLUDE_COLUMNS", "POINT_COLUMNS", "UNCHANGED", "Plan", "Planned", "shown_value"]
+__all__ = [
+    "ADD",
+    "CHANGE",
+    "ERROR",
+    "EXCLUDE_COLUMNS",
+    "POINT_COLUMNS",
+    "UNCHANGED",
+    "ImportPlan",
+    "PlannedLine",
+    "shown_value",
+]
 POINT_COLUMNS = (
     "document_id", "document_title", "crawl_point_id", *VALUES, "last_crawl", "pages", "errors",
 )  # fmt: skip
@@ -32,8 +42,8 @@ MOST_EXCLUDES = 2_000  # each of them is held against every address that a crawl
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
-    lines: list[Planned]
+class ImportPlan:
+    lines: list[PlannedLine]
     ignored: list[str]
 
     def count(self, outcome: str) -> int:
@@ -53,13 +63,13 @@ class Plan:
 # ---- crawl points ----
 
 
-def plan_points(document: Document, text: str) -> Plan:
+def plan_points(document: Document, text: str) -> ImportPlan:
     """Raises csv_lines.Unreadable."""
     sheetful = read(text, POINT_COLUMNS, "url", AT_ONCE)
-    return Plan(Judge(document).plan(sheetful.lines), sheetful.ignored)
+    return ImportPlan(Judge(document).plan(sheetful.lines), sheetful.ignored)
 
 
-def import_points(document: Document, text: str) -> tuple[Plan, Changed]:
+def import_points(document: Document, text: str) -> tuple[ImportPlan, Changed]:
     """Every line that can be done; the others are left out. What it did can be taken back as one. Raises StaleRecord
     when somebody changed one of the crawl points meanwhile."""
     plan = plan_points(document, text)  # nobody waits for that
@@ -67,7 +77,7 @@ def import_points(document: Document, text: str) -> tuple[Plan, Changed]:
         return plan, _import_points(document, plan)
 
 
-def _import_points(document: Document, plan: Plan) -> Changed:
+def _import_points(document: Document, plan: ImportPlan) -> Changed:
     changed = Changed()
     new = [line for line in plan.lines if line.outcome == ADD]
     changed.added = import_rows.NewPoints(document, new, shown=True).write()
@@ -80,10 +90,10 @@ def _import_points(document: Document, plan: Plan) -> Changed:
     return changed
 
 
-def _change(document: Document, lines: list[Planned], changed: Changed) -> None:
+def _change(document: Document, lines: list[PlannedLine], changed: Changed) -> None:
     met = [(line, line.point) for line in lines if line.point]
     rows = [(point.pk, point.version, line.values | {"key": line.key}) for line, point in met]
-    if import_rows.Changes(rows).write() != len(rows):
+    if import_rows.PointChanges(rows).write() != len(rows):
         raise StaleRecord("one of these crawl points was changed meanwhile")
     fresh = CrawlPoint.objects.in_bulk([point.pk for _, point in met])
     told = []
@@ -100,7 +110,7 @@ def _change(document: Document, lines: list[Planned], changed: Changed) -> None:
 # ---- exclude URLs ----
 
 
-def plan_excludes(document: Document, text: str) -> Plan:
+def plan_excludes(document: Document, text: str) -> ImportPlan:
     """A CSV with a column exclude_url, or simply one address or pattern in each line."""
     known, lines = dict.fromkeys(patterns_of(document)), []
     points = PointsByAddress(neighbours_of(document))
@@ -110,13 +120,13 @@ def plan_excludes(document: Document, text: str) -> Plan:
             if problem:
                 raise Invalid({"pattern": [problem]})
             if pattern in known:
-                lines.append(Planned(number, UNCHANGED, pattern))
+                lines.append(PlannedLine(number, UNCHANGED, pattern))
                 continue
-            lines.append(Planned(number, ADD, point_checks.check_exclude(pattern, points, known)))
+            lines.append(PlannedLine(number, ADD, point_checks.check_exclude(pattern, points, known)))
             known[pattern] = None
         except Invalid as wrong:
-            lines.append(Planned(number, ERROR, pattern, str(wrong)))
-    return Plan(lines, ignored)
+            lines.append(PlannedLine(number, ERROR, pattern, str(wrong)))
+    return ImportPlan(lines, ignored)
 
 
 def _patterns(document: Document, text: str, ignored: list[str]) -> Iterator[tuple[int, str, str]]:
@@ -124,7 +134,9 @@ def _patterns(document: Document, text: str, ignored: list[str]) -> Iterator[tup
     if "exclude_url" not in first:
         numbered = point_checks.numbered_lines(text.removeprefix("\ufeff"))
         if len(numbered) > MOST_EXCLUDES:
-            raise Unreadable(f"At most {MOST_EXCLUDES:,} lines can be imported at once. There are {len(numbered):,}")
+            raise UnreadablePointCsv(
+                f"At most {MOST_EXCLUDES:,} lines can be imported at once. There are {len(numbered):,}"
+            )
         yield from ((number, line, "") for number, line in numbered)
         return
     sheetful = read(text, EXCLUDE_COLUMNS, "exclude_url", MOST_EXCLUDES)
@@ -136,7 +148,7 @@ def _patterns(document: Document, text: str, ignored: list[str]) -> Iterator[tup
         yield line.number, line.cells["exclude_url"].strip() if "exclude_url" in line.cells else "", problem
 
 
-def import_excludes(document: Document, text: str) -> tuple[Plan, Changed]:
+def import_excludes(document: Document, text: str) -> tuple[ImportPlan, Changed]:
     """The same for exclude URLs. Raises StaleRecord when somebody added one of them meanwhile."""
     plan = plan_excludes(document, text)
     new = [line.name for line in plan.lines if line.outcome == ADD]

@@ -26,24 +26,24 @@ from ..point_checks import Invalid
 from ..queries import excludes_of
 from ..templatetags.panel_urls import panel_url
 from . import import_steps, short_import
-from .point_csv import Unreadable, is_long
-from .short_import import Plan
+from .point_csv import UnreadablePointCsv, is_long
+from .short_import import ImportPlan
 
 SHORT_BYTES = 100_000  # of a file that may be short enough for the request
 MOST_BYTES = {"crawl point": 20_000_000, "exclude URL": 2_000_000}
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class ImportKind:
     noun: str
     title: str
     columns: tuple[str, ...]
-    plan: Callable[[Document, str], Plan]
-    do: Callable[[Document, str], tuple[Plan, Changed]]
+    plan: Callable[[Document, str], ImportPlan]
+    do: Callable[[Document, str], tuple[ImportPlan, Changed]]
     back: str
 
 
-POINTS = Kind(
+POINTS = ImportKind(
     "crawl point",
     "Import crawl points",
     short_import.POINT_COLUMNS,
@@ -51,7 +51,7 @@ POINTS = Kind(
     short_import.import_points,
     "crawl-points",
 )
-EXCLUDES = Kind(
+EXCLUDES = ImportKind(
     "exclude URL",
     "Import exclude URLs",
     ("exclude_url",),
@@ -71,7 +71,7 @@ def excludes(request: HttpRequest, doc_id: int) -> HttpResponse:
     return _import(request, document_or_404(request.user, doc_id, Action.EDIT), EXCLUDES)
 
 
-def _import(request: HttpRequest, document: Document, kind: Kind) -> HttpResponse:
+def _import(request: HttpRequest, document: Document, kind: ImportKind) -> HttpResponse:
     if kind is POINTS and (row := import_steps.open_of(document)):
         return redirect("crawl-points-import-job", document.pk, row.pk)
     if request.method != "POST":
@@ -88,7 +88,7 @@ def _import(request: HttpRequest, document: Document, kind: Kind) -> HttpRespons
             return _lines(request, document, kind, plan, text)
         if request.POST.get("seen", plan.seen) == plan.seen:
             return _done(request, document, kind, text)
-    except (Unreadable, Invalid) as wrong:
+    except (UnreadablePointCsv, Invalid) as wrong:
         return _ask(request, document, kind, f"{wrong}", request.POST.get("text", ""))
     except StaleRecord:  # between the plan and its doing
         plan = kind.plan(document, text)
@@ -96,7 +96,7 @@ def _import(request: HttpRequest, document: Document, kind: Kind) -> HttpRespons
 
 
 def _lines(
-    request: HttpRequest, document: Document, kind: Kind, plan: Plan, text: str, stale: bool = False
+    request: HttpRequest, document: Document, kind: ImportKind, plan: ImportPlan, text: str, stale: bool = False
 ) -> HttpResponse:
     """What each line would do; `stale`: once more, because somebody changed something since it was shown."""
     context = {
@@ -106,19 +106,19 @@ def _lines(
     return render(request, "crawlpoints/import_lines.html", context, status=409 if stale else 200)
 
 
-def _text(request: HttpRequest, kind: Kind) -> str:
+def _text(request: HttpRequest, kind: ImportKind) -> str:
     """The file, or else what was pasted."""
     upload = request.FILES.get("file")
     text = "".join(_decoded(upload, MOST_BYTES[kind.noun])) if upload else request.POST.get("text", "")
     if not text.strip():
-        raise Unreadable("Choose a file, or paste its lines")
+        raise UnreadablePointCsv("Choose a file, or paste its lines")
     return text.replace("\0", "")
 
 
 def _decoded(upload: UploadedFile, most: int) -> Iterator[str]:
     """Piece by piece, so that a large file is never in memory as a whole."""
     if upload.size and upload.size > most:
-        raise Unreadable(
+        raise UnreadablePointCsv(
             f"The file is larger than {most // 1_000_000} MB. Split it, and import one part after the other"
         )
     how = "utf-8-sig"
@@ -139,13 +139,13 @@ def _long(request: HttpRequest) -> Iterable[str] | None:
     return [text] if is_long(text) else None
 
 
-def _ask(request: HttpRequest, document: Document, kind: Kind, wrong: str = "", text: str = "") -> HttpResponse:
+def _ask(request: HttpRequest, document: Document, kind: ImportKind, wrong: str = "", text: str = "") -> HttpResponse:
     problems = [("id_text", wrong)] if wrong else []
     context = {"document": document, "kind": kind, "wrong": wrong, "problems": problems, "text": text}
     return render(request, "crawlpoints/import.html", context, status=422 if wrong else 200)
 
 
-def _done(request: HttpRequest, document: Document, kind: Kind, text: str) -> HttpResponse:
+def _done(request: HttpRequest, document: Document, kind: ImportKind, text: str) -> HttpResponse:
     undo.forget(request)
     plan, changed = kind.do(document, text)
     skipped = plan.count(short_import.ERROR)

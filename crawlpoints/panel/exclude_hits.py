@@ -22,7 +22,7 @@ SECONDS = 3.0  # after which the addresses that are left are not looked at: some
 
 
 @dataclass(slots=True)
-class Hits:
+class HitsOfLine:
     line: str
     kind: str
     beginning: str = ""  # of a pattern that is one: the filter that lists its stored pages
@@ -42,8 +42,8 @@ class Hits:
 
 
 @dataclass(frozen=True, slots=True)
-class Preview:
-    lines: list[Hits]
+class ExcludeHits:
+    lines: list[HitsOfLine]
     looked_at: int
     complete: bool
     left_out: int = 0  # lines beyond those that are looked at in one go
@@ -57,11 +57,11 @@ def of_form(document: Document, point: CrawlPoint | None, entries: dict[str, Any
     return {"hits": preview(document.pk, wanted)}
 
 
-def preview(doc_id: int, lines: Sequence[str]) -> Preview:
+def preview(doc_id: int, lines: Sequence[str]) -> ExcludeHits:
     """For each line that can be read; the others are the business of checks."""
     read = {line: compile_exclude(line) for line in lines[:LINES]}
     excludes = {line: exclude for line, exclude in read.items() if not isinstance(exclude, Refusal)}
-    found = {line: Hits(line, exclude.kind, _beginning(line, exclude.kind)) for line, exclude in excludes.items()}
+    found = {line: HitsOfLine(line, exclude.kind, _beginning(line, exclude.kind)) for line, exclude in excludes.items()}
     stored, queued = _stored(doc_id), _queued(doc_id)
     until, looked_at = time.monotonic() + SECONDS, 0
     for url in (*stored, *queued):
@@ -72,7 +72,7 @@ def preview(doc_id: int, lines: Sequence[str]) -> Preview:
                 found[line].count(url, queued=looked_at >= len(stored))
         looked_at += 1
     complete = looked_at == len(stored) + len(queued) and max(len(stored), len(queued)) < MOST
-    return Preview([*found.values()], looked_at, complete, max(len(lines) - LINES, 0))
+    return ExcludeHits([*found.values()], looked_at, complete, max(len(lines) - LINES, 0))
 
 
 def _beginning(line: str, kind: str) -> str:

@@ -86,7 +86,7 @@ def _show(
     document: Document,
     form: ExcludeForm,
     status: int = 200,
-    seen: exclude_hits.Preview | None = None,
+    seen: exclude_hits.ExcludeHits | None = None,
 ) -> HttpResponse:
     may_edit = may(request.user, Action.EDIT, document)
     crawls = crawl_facts.newest_of(document.pk)

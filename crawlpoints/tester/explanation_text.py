@@ -44,18 +44,18 @@ _WAITING = {
 
 
 @dataclass(frozen=True, slots=True)
-class Names:
+class SettingNames:
     """How people know what a check names: crawl points by address, excludes by their line in the dialog."""
 
     points: Mapping[int, str] = field(default_factory=dict)  # by id, where there are several or it is the dialog's own
     excludes: Mapping[str, str] = field(default_factory=dict)  # pattern: "line 3"
 
 
-NAMELESS = Names()
+NAMELESS = SettingNames()
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class FirstDifference:
     """Root string and address with the first character that differs."""
 
     position: int
@@ -63,7 +63,7 @@ class Compared:
     address: tuple[str, str, str]
 
 
-def compare(root: str, address: str) -> Compared | None:
+def compare(root: str, address: str) -> FirstDifference | None:
     """Where they part, the root as it is compared; None when the address begins with it."""
     root, length = comparable_root(root), 0
     for one, other in zip(root, address, strict=False):
@@ -73,11 +73,11 @@ def compare(root: str, address: str) -> Compared | None:
     if length == len(root):
         return None
     parts = [(text[:length], text[length : length + 1], text[length + 1 :]) for text in (root, address)]
-    return Compared(length + 1, parts[0], parts[1])
+    return FirstDifference(length + 1, parts[0], parts[1])
 
 
 def answer_of(
-    found: Mapping[str, Any], line: str, doc_id: int | None = None, names: Names = NAMELESS
+    found: Mapping[str, Any], line: str, doc_id: int | None = None, names: SettingNames = NAMELESS
 ) -> dict[str, Any]:
     """For the templates."""
     reason = reason_of(found["reason"])
@@ -96,7 +96,7 @@ def answer_of(
     }  # fmt: skip
 
 
-def _steps(found: Mapping[str, Any], line: str, names: Names) -> list[dict[str, Any]]:
+def _steps(found: Mapping[str, Any], line: str, names: SettingNames) -> list[dict[str, Any]]:
     later = found["verdict"] != "no"  # then a check that was not made yet will be
     steps = [_step(one, line, found, names, later) for one in found["trace"]]
     if later:
@@ -105,7 +105,7 @@ def _steps(found: Mapping[str, Any], line: str, names: Names) -> list[dict[str, 
     return [*made, *_elsewhere(found, names), *_not_made(idle)]
 
 
-def _elsewhere(found: Mapping[str, Any], names: Names) -> list[dict[str, Any]]:
+def _elsewhere(found: Mapping[str, Any], names: SettingNames) -> list[dict[str, Any]]:
     """The trace is that of the crawl point that gets furthest: if this is its root string, no other lets it in."""
     others = len(names.points) - 1
     if others < 1 or found["reason"] != "outside_root" or found["depth"] is not None:
@@ -124,7 +124,9 @@ def _plain_step(result: str, label: str) -> dict[str, Any]:
     return {"result": result, "word": _WORDS[result], "label": label, "detail": "", "cmp": None}
 
 
-def _step(one: Mapping[str, Any], line: str, found: Mapping[str, Any], names: Names, later: bool) -> dict[str, Any]:
+def _step(
+    one: Mapping[str, Any], line: str, found: Mapping[str, Any], names: SettingNames, later: bool
+) -> dict[str, Any]:
     check, result, detail, url = one["check"], one["result"], one["detail"], found["url"]
     label = {"pass": _PASSED, "stop": _STOPPED}.get(result, CHECKS).get(check) or CHECKS.get(check, str(check))
     word = _WORDS.get(result, result)
@@ -142,7 +144,7 @@ def _step(one: Mapping[str, Any], line: str, found: Mapping[str, Any], names: Na
     return {"result": result, "word": word, "label": label, "detail": detail, "cmp": compared}
 
 
-def _root(result: str, label: str, root: str, url: str, point: str) -> tuple[str, str, Compared | None]:
+def _root(result: str, label: str, root: str, url: str, point: str) -> tuple[str, str, FirstDifference | None]:
     """Which crawl point's root string it is, and where the address leaves it."""
     of = f" of {point}" if point else ""
     compared = compare(root, url) if result == "stop" else None

@@ -18,7 +18,7 @@ from crawler.errors import TimeUsedUp
 from crawler.launching.launch import snapshot_of
 from crawler.ledger.explain import explain
 from crawler.preview.drafts import draft_of, saved_points, with_draft
-from crawler.preview.fetch_once import Visit, visit
+from crawler.preview.fetch_once import FetchedOnce, visit
 from crawler.preview.timed_rules import Deadline, RulesInTime
 from crawler.values import Snapshot
 
@@ -27,7 +27,7 @@ from ..documents.csv_answers import csv_answer
 from ..models import CrawlPoint
 from ..point_checks import exclude_lines, numbered_lines, suggested_root
 from ..queries import points_of
-from .explanation_text import Names, answer_of
+from .explanation_text import SettingNames, answer_of
 
 MAX_LINES = 200
 CSV_HEAD = ("address", "canonical_address", "crawled", "reason", "sentence")
@@ -89,11 +89,11 @@ def _lines(text: str) -> tuple[list[str], bool]:
 
 
 def _answers(
-    document: Document, snapshot: Snapshot, lines: list[str], asked: QueryDict, seen: Visit | None = None
+    document: Document, snapshot: Snapshot, lines: list[str], asked: QueryDict, seen: FetchedOnce | None = None
 ) -> tuple[list[dict[str, Any]], str]:
     found_on, robots = asked.get("found_on", "").strip(), seen.robots if seen else None
     known = document.pk if len(lines) == 1 else None
-    names = Names(_points(snapshot))
+    names = SettingNames(_points(snapshot))
 
     def answer(line: str, rules: RulesInTime) -> dict[str, Any]:
         return answer_of(explain(snapshot, line, found_on, robots, rules), line, known, names)
@@ -156,10 +156,10 @@ def visit_for_form(document: Document, point: CrawlPoint | None, entries: dict[s
     return answer_for_form(document, point, entries, url, fetch=True)
 
 
-def _names_of_form(snapshot: Snapshot, entries: dict[str, Any]) -> Names:
+def _names_of_form(snapshot: Snapshot, entries: dict[str, Any]) -> SettingNames:
     """The crawl point of the dialog is this one; excludes are lines of its text."""
     places = {line: f"line {number}" for number, line in reversed(numbered_lines(entries.get("excludes", "")))}
-    return Names(_points(snapshot) | {snapshot.points[0].id: "this crawl point"}, places)
+    return SettingNames(_points(snapshot) | {snapshot.points[0].id: "this crawl point"}, places)
 
 
 def _csv(answers: list[dict[str, Any]]) -> str:

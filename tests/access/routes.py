@@ -19,8 +19,8 @@ from clearinghouse.search.curation.services import Given
 from crawler.launching.launch import snapshot_of
 from crawler.models import CrawlRequest, ErrorGroup, Finding, LedgerEntry, Propagation, Run, Schedule
 from crawler.preview import preview_rows as previews
-from crawlpoints.documents import document_notes
 from crawlpoints import services as crawlpoints
+from crawlpoints.documents import document_notes
 from crawlpoints.imports import import_steps
 from tests.crawler.screens.rows import make_run
 from tests.people import make_person

@@ -10,7 +10,7 @@ from django.http import Http404
 from clearinghouse.accounts import options
 from clearinghouse.accounts.policies import (
     Action,
-    Refused,
+    NotAllowed,
     doc_ids_for,
     document_or_404,
     documents_for,
@@ -63,7 +63,7 @@ def test_a_developer_reads_but_does_not_edit_other_documents_of_the_project(docu
     assert may(editor, Action.VIEW, neighbour)
     assert not may(editor, Action.EDIT, neighbour)
     assert not may(editor, Action.VIEW_RUNS, neighbour)
-    with pytest.raises(Refused):
+    with pytest.raises(NotAllowed):
         document_or_404(editor, neighbour.pk, Action.EDIT)
 
 

@@ -17,7 +17,7 @@ from redis.exceptions import RedisError
 
 from clearinghouse.accounts.models import Role
 from clearinghouse.local import ports, redis_server
-from clearinghouse.operations import queues
+from clearinghouse.operations import work_queues
 from tests.people import make_person
 
 pytestmark = pytest.mark.django_db(databases="__all__")
@@ -138,7 +138,7 @@ def test_without_redis_the_superuser_is_led_to_the_page_that_says_so(
         queue["URL"] = settings.REDIS_URL
     browser = signed_in(superuser)
     assert browser.get(_address()).url == "/settings/workers/"
-    assert not queues.reachable()
+    assert not work_queues.reachable()
 
 
 def _address() -> str:

@@ -4,7 +4,7 @@ import sqlite3
 
 import pytest
 
-from clearinghouse.database.adoption.dialects.create_table import Unreadable, renamed, with_type
+from clearinghouse.database.adoption.dialects.create_table import UnreadableCreateTable, renamed, with_type
 from clearinghouse.database.adoption.dialects.sqlite import as_number
 
 
@@ -34,7 +34,7 @@ def test_a_key_made_so_gives_ids() -> None:
 
 
 def test_a_text_that_is_no_table_is_refused() -> None:
-    with pytest.raises(Unreadable):
+    with pytest.raises(UnreadableCreateTable):
         with_type("CREATE TABLE doc (a int)", "doc_id", "INTEGER")
 
 

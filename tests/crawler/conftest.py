@@ -7,7 +7,7 @@ import pytest
 
 from clearinghouse.library.models import Document, Sheet
 from crawler.engine.initializer import initialize
-from crawler.engine.loop import Crawl
+from crawler.engine.loop import InstanceLoop
 from crawler.launching import launch
 from crawler.models import LedgerEntry, Run
 from crawlpoints.models import CrawlPoint, CrawlPointLink, ExcludeUrl
@@ -33,7 +33,7 @@ def crawl(*documents: Document, **options: Any) -> Run:
 
 def go_on(run: Run) -> Run:
     initialize(run)
-    Crawl(run).work()
+    InstanceLoop(run).work()
     run.refresh_from_db()
     return run
 

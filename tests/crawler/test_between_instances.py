@@ -11,13 +11,13 @@ from django.test.utils import CaptureQueriesContext
 from clearinghouse.database.aliases import WEBCRAWL
 from clearinghouse.database.digests import digest_of
 from crawler.engine.initializer import initialize
-from crawler.engine.loop import Crawl
+from crawler.engine.loop import InstanceLoop
 from crawler.launching import launch
 from crawler.liveness import database_clock as rows_clock
 from crawler.liveness.instances import register
 from crawler.models import Host, HostService, Instance, Run
 from crawler.sites import site_state
-from crawler.sites.rate_slots import Pace, Want, has_turn
+from crawler.sites.rate_slots import RateSlots, Want, has_turn
 from crawler.sites.site_state import Desk, Hosts
 from crawler.sites.speeds import SPEEDS
 from tests.crawler.clock import Clock, stopped
@@ -58,15 +58,15 @@ def test_a_site_that_an_instance_is_done_with_is_free_for_others_while_it_is_bus
     free_after: list[float] = []
     with serve({"/": Page()}) as left, serve(chain) as busy:
         run = begun({"url": left.url("/")}, {"url": busy.url("/0"), "root": busy.url("/"), "depth": 99}, speed="polite")
-        rival, key = Pace(register(None)), digest_of(left.address)
+        rival, key = RateSlots(register(None)), digest_of(left.address)
 
-        def look(crawl: Crawl) -> None:
+        def look(crawl: InstanceLoop) -> None:
             """The first instance commits several times a second, and its beats are none the rarer for it."""
             begun = left.requests["/"] and busy.requests["/3"] and not free_after
             if begun and rival.reserve([Want(key, left.address, 0.05, 1, 0)])[key]:
                 free_after.append(busy.requests["/60"])
 
-        Crawl(run).work(look)
+        InstanceLoop(run).work(look)
     assert free_after == [0], "the site was free only when the other instance had nothing more to do anywhere"
 
 
@@ -175,7 +175,7 @@ def test_a_rival_probes_a_site_that_answered_somebody(clock: Clock) -> None:
 def test_what_is_under_way_is_forgotten_with_the_memory_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """The database was away: the answers of before never come, and their places must not stay taken."""
     with serve({"/": Page()}) as site:
-        crawl = Crawl(begun({"url": site.url("/")}, speed="polite"))
+        crawl = InstanceLoop(begun({"url": site.url("/")}, speed="polite"))
         desks = crawl.traffic.hosts
         desks._free(desks.desk(site.address), 0.0)
         desks.ask(time.monotonic())

@@ -6,7 +6,7 @@ import pytest
 
 from clearinghouse.database.digests import digest_of
 from crawler.models import Excursion, PageVersion, Run
-from crawler.policy.crawl_difference import Changes, Stored, compare
+from crawler.policy.crawl_difference import ComparedPage, CrawlDifference, compare
 from crawler.runs.crawl_changes import changes_of, last_modified
 from crawlpoints.models import CrawlPoint
 from crawlpoints.queries import excludes_of
@@ -19,20 +19,20 @@ A, B, C, D = b"a", b"b", b"c", b"d"
 
 
 def test_every_stored_page_is_new_changed_or_unchanged() -> None:
-    now = {A: Stored(b"1"), B: Stored(b"2", b"1"), C: Stored(b"3", b"3")}
-    assert compare(now, {}, set(), {}) == Changes(new={A}, changed={B}, unchanged={C})
+    now = {A: ComparedPage(b"1"), B: ComparedPage(b"2", b"1"), C: ComparedPage(b"3", b"3")}
+    assert compare(now, {}, set(), {}) == CrawlDifference(new={A}, changed={B}, unchanged={C})
 
 
 def test_a_page_whose_address_leads_to_a_new_page_has_moved() -> None:
-    now = {C: Stored(b"1")}
-    assert compare(now, {A: b"0"}, {A}, {A: B, B: C}) == Changes(moved={A: C})
-    assert compare({C: Stored(b"1", b"1")}, {A: b"0"}, {A}, {A: C}) == Changes(unchanged={C}, gone={A})
-    assert compare(now, {A: b"0"}, {A}, {A: B, B: A}) == Changes(new={C}, gone={A})
+    now = {C: ComparedPage(b"1")}
+    assert compare(now, {A: b"0"}, {A}, {A: B, B: C}) == CrawlDifference(moved={A: C})
+    assert compare({C: ComparedPage(b"1", b"1")}, {A: b"0"}, {A}, {A: C}) == CrawlDifference(unchanged={C}, gone={A})
+    assert compare(now, {A: b"0"}, {A}, {A: B, B: A}) == CrawlDifference(new={C}, gone={A})
 
 
 def test_the_same_content_at_a_new_address_has_moved_and_each_new_page_takes_one_old() -> None:
-    now = {C: Stored(b"1"), D: Stored(b"2")}
-    assert compare(now, {A: b"1", B: b"1"}, {A, B}, {}) == Changes(new={D}, moved={A: C}, gone={B})
+    now = {C: ComparedPage(b"1"), D: ComparedPage(b"2")}
+    assert compare(now, {A: b"1", B: b"1"}, {A, B}, {}) == CrawlDifference(new={D}, moved={A: C}, gone={B})
 
 
 def changes(run: Run, site: Site) -> dict[str, object]:

@@ -21,7 +21,7 @@ from crawler.models import Host, Propagation, Run, Schedule, Webhook, WebhookCal
 from crawler.propagation import services
 from crawler.propagation.switching import load_balancer, public_home, switch
 from crawler.sites import site_store
-from crawler.sites.rate_slots import Pace, Want
+from crawler.sites.rate_slots import RateSlots, Want
 from crawler.sites.site_state import Hosts
 from crawler.sites.site_store import Note
 from crawler.values import Fetched, Request
@@ -62,7 +62,7 @@ def in_seconds(slot: float) -> float:
 def test_after_a_jump_of_the_clock_a_site_is_not_left_alone_for_its_length(
     clocks: Clocks, jump: float, pause: float
 ) -> None:
-    pace, other = Pace(register(None)), Pace(register(None))
+    pace, other = RateSlots(register(None)), RateSlots(register(None))
     assert pace.reserve([want(pause)])[KEY]
     pace.reserve([Want(KEY, ORIGIN, pause, 0, 1)])
     clocks.ahead = jump
@@ -76,7 +76,7 @@ def test_after_a_jump_of_the_clock_a_site_is_not_left_alone_for_its_length(
 
 def test_a_slot_that_another_rightly_took_is_still_waited_for(clocks: Clocks) -> None:
     """Half a minute, because robots.txt says so; we ignore it and know nothing of it."""
-    first, second = Pace(register(None)), Pace(register(None))
+    first, second = RateSlots(register(None)), RateSlots(register(None))
     first.reserve([want(30.0)])
     text = "User-agent: *\nCrawl-delay: 30\n"
     Host.objects.update(robots_status=200, robots_text=text, robots_at=database_clock.seconds())
@@ -104,7 +104,7 @@ def test_slots_follow_the_clock_of_the_process_once_they_are_given(clocks: Clock
 
 @pytest.mark.parametrize("jump", [-HOUR, HOUR])
 def test_what_a_site_asked_for_is_waited_for_once_whatever_the_clock_does(clocks: Clocks, jump: float) -> None:
-    pace = Pace(register(None))
+    pace = RateSlots(register(None))
     pace.share({KEY: ORIGIN})
     site_store.write([Note(KEY, 10.0)])
     clocks.ahead = jump
@@ -118,7 +118,7 @@ def test_what_a_site_asked_for_is_waited_for_once_whatever_the_clock_does(clocks
 
 @pytest.mark.parametrize("jump", [-HOUR, -400 * 24 * HOUR])
 def test_a_silence_seen_by_a_clock_that_was_ahead_has_just_begun(clocks: Clocks, jump: float) -> None:
-    Pace(register(None)).share({KEY: ORIGIN})
+    RateSlots(register(None)).share({KEY: ORIGIN})
     site_store.write([Note(KEY, 1.0, (5.0, "timeout"))])
     clocks.ahead = jump
     trouble = site_store.read([KEY])[KEY].trouble
@@ -128,7 +128,7 @@ def test_a_silence_seen_by_a_clock_that_was_ahead_has_just_begun(clocks: Clocks,
 
 
 def test_a_robots_txt_of_the_future_is_asked_for_again(clocks: Clocks) -> None:
-    Pace(register(None)).share({KEY: ORIGIN})
+    RateSlots(register(None)).share({KEY: ORIGIN})
     clocks.ahead = 365 * 24 * HOUR
     site_store.write([Note(KEY, robots=(200, b"User-agent: *\nDisallow: /"))])
     assert site_store.read([KEY])[KEY].robots_status == 200 and site_store.robots(KEY) is not None

@@ -11,7 +11,7 @@ from crawler import extract
 from crawler.engine import loop as instance
 from crawler.engine import storage
 from crawler.engine.initializer import initialize
-from crawler.engine.loop import Crawl
+from crawler.engine.loop import InstanceLoop
 from crawler.errors import AllBusy, Fenced, NothingToCrawl, WrongMoment
 from crawler.launching import control, launch
 from crawler.ledger.ledger_check import faults
@@ -185,7 +185,7 @@ def test_stop_keeps_what_was_stored_and_names_the_rest(ledger: Ledger) -> None:
         run = launch.launch([document.pk], by="test")
         initialize(run)
         control.stop(run, "admin")
-        Crawl(run).work()
+        InstanceLoop(run).work()
     run.refresh_from_db()
     assert run.state == "stopped"
     assert ledger(run) == {"/": "run_stopped"}
@@ -214,9 +214,9 @@ def test_cancel_puts_the_pages_back_that_were_shown_before() -> None:
         site.pages |= {"/": Page(["/a", "/new"]), "/a": Page(["/"]), "/new": Page(["/last"]), "/last": Page(delay=3)}
         run = launch.launch([document.pk], by="test", speed="fast")
         initialize(run)
-        worker = Crawl(run)
+        worker = InstanceLoop(run)
 
-        def cancel_when_new_pages_stand(_: Crawl) -> None:
+        def cancel_when_new_pages_stand(_: InstanceLoop) -> None:
             if PageHead.objects.count() > 2 and not Run.objects.get(pk=run.pk).control:
                 control.cancel(run, "admin")
 
@@ -233,7 +233,7 @@ def test_pause_and_resume_lose_nothing(ledger: Ledger) -> None:
         run = launch.launch([make_document({"url": site.url("/")}).pk], by="test", speed="fast")
         initialize(run)
         control.pause(run, "admin")
-        Crawl(run).work()
+        InstanceLoop(run).work()
         assert Run.objects.get(pk=run.pk).state == "paused" and not site.requests["/"]
         control.resume(run, "admin")
         run = go_on(run)
@@ -260,16 +260,16 @@ def test_an_interrupted_queue_goes_on_where_it_was(ledger: Ledger) -> None:
     with serve(pages) as site:
         run = launch.launch([make_document({"url": site.url("/0"), "depth": 20}).pk], by="test", speed="fast")
         initialize(run)
-        first = Crawl(run)
+        first = InstanceLoop(run)
 
-        def die_in_the_middle(crawl: Crawl) -> None:
+        def die_in_the_middle(crawl: InstanceLoop) -> None:
             if Excursion.objects.get(run=run).crawled >= 3:
                 raise KeyboardInterrupt
 
         with pytest.raises(KeyboardInterrupt):
             first.work(die_in_the_middle)
         Instance.objects.filter(pk=first.row.pk).update(pid_started=1)  # as if its process had gone
-        second = Crawl(run)
+        second = InstanceLoop(run)
         second.work()
     run.refresh_from_db()
     assert run.state == "finished"
@@ -303,11 +303,11 @@ def test_a_crawl_point_that_is_deactivated_meanwhile_starts_nothing_more(ledger:
         run = launch.launch([document.pk], by="test", speed="fast")
         initialize(run)
 
-        def deactivate(_: Crawl) -> None:
+        def deactivate(_: InstanceLoop) -> None:
             if Excursion.objects.get(run=run).crawled >= 3:
                 CrawlPoint.objects.filter(url__contains="/a/").update(active=0)
 
-        Crawl(run).work(deactivate)
+        InstanceLoop(run).work(deactivate)
     run.refresh_from_db()
     verdicts = ledger(run)
     assert run.state == "finished" and faults(run) == []
@@ -324,11 +324,11 @@ def test_excludes_can_be_applied_to_the_running_crawl(ledger: Ledger) -> None:
         initialize(run)
         told = []
 
-        def apply(_: Crawl) -> None:
+        def apply(_: InstanceLoop) -> None:
             if not told and Excursion.objects.get(run=run).crawled >= 2:
                 told.append(control.apply_excludes(run, document.pk, [site.url("/*")], "editor"))
 
-        Crawl(run).work(apply)
+        InstanceLoop(run).work(apply)
     run.refresh_from_db()
     assert run.state == "finished" and faults(run) == []
     counts = list(ledger(run).values())
@@ -345,11 +345,11 @@ def test_an_instance_with_many_queues_hands_over_to_one_that_has_none(monkeypatc
         documents = [make_document({"url": site.url(f"/{n}/")}) for n in range(4)]
         run = launch.launch([d.pk for d in documents], by="test", speed="fast")
         initialize(run)
-        first = Crawl(run)
+        first = InstanceLoop(run)
         idle = register(run.pk)
         served: list[int] = []
 
-        def look(_: Crawl) -> None:
+        def look(_: InstanceLoop) -> None:
             served.append(ActiveQueue.objects.filter(instance=first.row).count())
             if served[-1] == 2:
                 Instance.objects.filter(pk=idle.pk).update(alive=False)  # seen enough
@@ -376,7 +376,7 @@ def test_the_loss_of_the_database_costs_no_page(ledger: Ledger, monkeypatch: pyt
 
         monkeypatch.setattr(storage, "commit", unreliable)
         monkeypatch.setattr(BaseDatabaseWrapper, "close", lambda self: None)  # the test's transaction lives on it
-        Crawl(run).work()
+        InstanceLoop(run).work()
     run.refresh_from_db()
     assert run.state == "finished" and faults(run) == []
     assert set(ledger(run).values()) == {"crawled"} and len(ledger(run)) == 21

@@ -8,7 +8,7 @@ import pytest
 from clearinghouse.vault.sealing import binding_of, seal
 from crawler.fetch.sign_in.point_key import PointKey
 from crawler.models import Run
-from crawler.sites.credentials import Keys
+from crawler.sites.credentials import InstanceCredentials
 from crawler.values import PointSettings
 from crawlpoints.models import AuthType, CrawlPoint
 from tests.crawler.conftest import crawl, make_document
@@ -97,16 +97,16 @@ def test_which_addresses_a_key_opens(kind: AuthType, url: str, opens: bool) -> N
     point = CrawlPoint(url=start, root=start, auth_type=kind, login="reader", password=sealed, sign_in_url=page)
     point.save()
     owner = PointSettings(point.pk, start, start, auth_type=kind, login="reader", sign_in_url=page)
-    key = Keys().for_request(owner, url)
+    key = InstanceCredentials().for_request(owner, url)
     assert (isinstance(key, PointKey) and key.password == CANARY) if opens else key is None
 
 
 def test_a_root_string_on_another_site_is_not_opened() -> None:
     owner = PointSettings(1, "https://a.org/m/", "https://b.org/", auth_type=AuthType.BASIC, login="reader")
-    assert Keys().for_request(owner, "https://b.org/x") is None
-    assert Keys().for_request(owner, "https://a.org/m/") is None
+    assert InstanceCredentials().for_request(owner, "https://b.org/x") is None
+    assert InstanceCredentials().for_request(owner, "https://a.org/m/") is None
 
 
 def test_a_root_string_without_a_site_opens_no_address_of_the_other_scheme() -> None:
     owner = PointSettings(1, "https://a.org/m/", "http", auth_type=AuthType.BASIC, login="reader")
-    assert Keys().for_request(owner, "http://a.org/m/") is None
+    assert InstanceCredentials().for_request(owner, "http://a.org/m/") is None

@@ -14,7 +14,7 @@ from crawler.engine import backlink_counts as deriving
 from crawler.engine import finish_batch, message_queue
 from crawler.engine.backlink_counts import ALL, Derivation, derive
 from crawler.engine.initializer import initialize
-from crawler.engine.loop import Crawl
+from crawler.engine.loop import InstanceLoop
 from crawler.errors import Fenced
 from crawler.extract import pack_links
 from crawler.launching import launch
@@ -24,7 +24,7 @@ from crawler.liveness.instances import register
 from crawler.models import ActiveQueue, Excursion, Instance, LedgerEntry, Message, PageHead, PageVersion, Run, State
 from crawler.policy import backlinks as sightings
 from crawler.policy.backlinks import Addresses, Backlinks, count_backlinks, link_keys
-from crawler.policy.judge import Rules
+from crawler.policy.judge import CrawlRules
 from crawler.values import Link, PointSettings, Snapshot
 from tests.crawler.conftest import crawl, make_document
 from tests.sites.graph import Page, serve
@@ -38,8 +38,8 @@ def backlinks(run: Run) -> dict[str, int]:
     return {"/" + url.split("/", 3)[-1]: count for url, count in rows}
 
 
-def rules(**options: bool) -> Rules:
-    return Rules(Snapshot(1, (PointSettings(1, ROOT, ROOT, depth=9, **options),)))
+def rules(**options: bool) -> CrawlRules:
+    return CrawlRules(Snapshot(1, (PointSettings(1, ROOT, ROOT, depth=9, **options),)))
 
 
 def packed(own: str, *links: str) -> tuple[bytes, bytes]:
@@ -187,7 +187,7 @@ def test_a_killed_ending_is_finished_by_the_next_instance(monkeypatch: pytest.Mo
     with serve({"/": Page(["/a"]), "/a": Page(["/"])}) as site:
         run = launch.launch([make_document({"url": site.url("/")}).pk], by="test", speed="fast")
         initialize(run)
-        crawler = Crawl(run)
+        crawler = InstanceLoop(run)
 
         def killed(*_: object) -> None:
             raise KeyboardInterrupt
@@ -199,7 +199,7 @@ def test_a_killed_ending_is_finished_by_the_next_instance(monkeypatch: pytest.Mo
         assert Excursion.objects.get(run=run).unfinished
         Instance.objects.update(alive=False)
         Excursion.objects.get(run=run).claim.delete()
-        Crawl(Run.objects.get(pk=run.pk)).work()
+        InstanceLoop(Run.objects.get(pk=run.pk)).work()
     run.refresh_from_db()
     assert run.state == State.FINISHED and backlinks(run) == {"/": 1, "/a": 1}
     assert faults(run) == []
@@ -272,11 +272,11 @@ def test_a_large_ending_lets_the_other_queues_be_served(monkeypatch: pytest.Monk
         initialize(run)
         seen: list[tuple[bool, int]] = []
 
-        def look(_: Crawl) -> None:
+        def look(_: InstanceLoop) -> None:
             stored = Excursion.objects.get(run=run, doc_id=other.pk).crawled
             seen.append((Excursion.objects.get(run=run, doc_id=large.pk).unfinished, stored))
 
-        Crawl(run).work(look)
+        InstanceLoop(run).work(look)
     assert (True, 3) in seen  # all of the other document was stored before the large one had ended
     run.refresh_from_db()
     assert run.state == State.FINISHED and faults(run) == []

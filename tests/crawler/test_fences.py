@@ -17,7 +17,7 @@ from clearinghouse.library.models import Document
 from crawler import bulk_sql
 from crawler.engine import finish_batch, loop, message_queue
 from crawler.engine.initializer import initialize
-from crawler.engine.loop import Crawl
+from crawler.engine.loop import InstanceLoop
 from crawler.launching import control, launch
 from crawler.liveness.instances import register
 from crawler.models import Excursion, Run
@@ -102,19 +102,19 @@ def launched(site: Site) -> Run:
     return run
 
 
-def worked(run: Run, look: Callable[[Crawl], None] = lambda _: None) -> Book:
+def worked(run: Run, look: Callable[[InstanceLoop], None] = lambda _: None) -> Book:
     """Everything one instance did for a run."""
-    worker = Crawl(run)
+    worker = InstanceLoop(run)
     with booked() as book:
         worker.work(look)
     return book
 
 
-def when_some_stand(order: Callable[[Crawl], None]) -> Callable[[Crawl], None]:
+def when_some_stand(order: Callable[[InstanceLoop], None]) -> Callable[[InstanceLoop], None]:
     """Give an order in the middle, once."""
     given: list[bool] = []
 
-    def look(one: Crawl) -> None:
+    def look(one: InstanceLoop) -> None:
         if not given and Excursion.objects.get(run=one.run).crawled >= 3:
             given.append(True)
             order(one)

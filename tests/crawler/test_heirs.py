@@ -9,7 +9,7 @@ import pytest
 from crawler import extract
 from crawler.engine import loop, page_outcome
 from crawler.engine.initializer import initialize
-from crawler.engine.loop import Crawl
+from crawler.engine.loop import InstanceLoop
 from crawler.launching import control, launch
 from crawler.ledger.ledger_check import faults
 from crawler.liveness import instances
@@ -42,7 +42,7 @@ def test_excludes_that_were_applied_hold_for_the_heir_too(ledger: Ledger) -> Non
         doc_id = Excursion.objects.get(run=run).doc_id
         applied: list[int] = []
 
-        def apply_and_stop(one: Crawl) -> None:
+        def apply_and_stop(one: InstanceLoop) -> None:
             mine = Excursion.objects.get(run=run)
             if not applied and mine.crawled >= 3:
                 control.apply_excludes(run, doc_id, ["*/no/*"], "editor")
@@ -50,7 +50,7 @@ def test_excludes_that_were_applied_hold_for_the_heir_too(ledger: Ledger) -> Non
             elif applied and not mine.control:  # it was noticed
                 one.ask_to_stop()
 
-        Crawl(run).work(apply_and_stop)
+        InstanceLoop(run).work(apply_and_stop)
         before = asked(site, "/no/")
         assert Excursion.objects.get(run=run).queued and before < 60
         control.set_speed(run, "fast", "editor")
@@ -66,11 +66,11 @@ def test_excludes_that_were_applied_to_a_document_that_rests_hold_when_it_goes_o
         run = started({"url": site.url("/")}, speed="medium", ignore_robots=True)
         doc_id = Excursion.objects.get(run=run).doc_id
 
-        def rest(_: Crawl) -> None:
+        def rest(_: InstanceLoop) -> None:
             if Excursion.objects.get(run=run).crawled >= 2 and not Excursion.objects.get(run=run).control:
                 control.pause_document(run, doc_id, "editor")
 
-        Crawl(run).work(rest)
+        InstanceLoop(run).work(rest)
         before = asked(site, "/no/")
         control.apply_excludes(run, doc_id, ["*/no/*"], "editor")
         control.resume_document(Run.objects.get(pk=run.pk), doc_id, "editor")
@@ -87,16 +87,16 @@ def test_an_heir_fetches_nothing_for_a_crawl_point_that_was_deactivated_before(
         run = started({"url": site.url("/m/")}, {"url": site.url("/b/")}, speed="medium", ignore_robots=True)
         monkeypatch.setattr(loop, "LOOK_SECONDS", 0.05)
 
-        def deactivate_and_stop(one: Crawl) -> None:
+        def deactivate_and_stop(one: InstanceLoop) -> None:
             if Excursion.objects.get(run=run).crawled >= 3:
                 CrawlPoint.objects.filter(url__endswith="/m/").update(active=0)
             if Event.objects.filter(run=run, kind="deactivated").exists():
                 one.ask_to_stop()
 
-        Crawl(run).work(deactivate_and_stop)
+        InstanceLoop(run).work(deactivate_and_stop)
         before = asked(site, "/m/")
         monkeypatch.setattr(loop, "LOOK_SECONDS", 1.0)
-        heir = Crawl(run)
+        heir = InstanceLoop(run)
         heir._looked = time.monotonic()  # it looked just before it claimed
         heir.work()
         run.refresh_from_db()
@@ -115,7 +115,7 @@ def test_an_answer_that_comes_after_a_pause_is_not_taken_for_the_one_of_the_resu
         run = started({"url": site.url("/")})
         paused: list[float] = []
 
-        def pause_and_resume(_: Crawl) -> None:
+        def pause_and_resume(_: InstanceLoop) -> None:
             state = Excursion.objects.get(run=run).state
             if not paused and site.requests["/slow"]:
                 control.pause(run, "admin")
@@ -124,7 +124,7 @@ def test_an_answer_that_comes_after_a_pause_is_not_taken_for_the_one_of_the_resu
                 control.resume(Run.objects.get(pk=run.pk), "admin")
                 paused.append(time.monotonic())
 
-        Crawl(run, stay=True).work(pause_and_resume)
+        InstanceLoop(run, stay=True).work(pause_and_resume)
         assert len(paused) == 2 and paused[1] - paused[0] < 1.5, "the answer was to come after the resumption"
         assert site.requests["/slow"] == 2
     run.refresh_from_db()

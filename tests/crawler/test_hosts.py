@@ -13,7 +13,7 @@ from clearinghouse.database.digests import digest_of
 from crawler.ledger.ledger_check import faults
 from crawler.liveness.instances import register
 from crawler.models import Excursion, HostService, Run
-from crawler.sites.rate_slots import Pace, Want
+from crawler.sites.rate_slots import RateSlots, Want
 from tests.crawler.conftest import crawl, make_document
 from tests.sites.graph import Page, serve
 
@@ -34,7 +34,7 @@ def closed_port() -> int:
 
 
 def test_two_instances_never_have_more_than_the_sites_connections() -> None:
-    first, second = Pace(register(None)), Pace(register(None))
+    first, second = RateSlots(register(None)), RateSlots(register(None))
     (slot,) = first.reserve([want()])[KEY]
     assert second.reserve([want()])[KEY] == []
     first.reserve([want(limit=0, landed=1)])
@@ -44,19 +44,19 @@ def test_two_instances_never_have_more_than_the_sites_connections() -> None:
 
 def test_slots_of_a_dead_instance_are_free_again() -> None:
     dead, alive = register(None), register(None)
-    Pace(dead).reserve([want()])
+    RateSlots(dead).reserve([want()])
     type(dead).objects.filter(pk=dead.pk).update(alive=False)
-    assert len(Pace(alive).reserve([want()])[KEY]) == 1
+    assert len(RateSlots(alive).reserve([want()])[KEY]) == 1
 
 
 def test_a_slot_far_away_is_not_taken() -> None:
-    pace = Pace(register(None))
+    pace = RateSlots(register(None))
     pace.reserve([want(pause=30.0)])
     assert pace.reserve([want(landed=1, pause=30.0)])[KEY] == []
 
 
 def test_instances_count_who_else_serves_a_site() -> None:
-    first, second = Pace(register(None)), Pace(register(None))
+    first, second = RateSlots(register(None)), RateSlots(register(None))
     first.reserve([want()])
     assert first.share(SITES)[KEY] == 1
     assert second.share(SITES)[KEY] == 2

@@ -14,10 +14,10 @@ from redis import Redis
 from rq.timeouts import JobTimeoutException, UnixSignalDeathPenalty
 
 from clearinghouse.local import redis_server
-from clearinghouse.operations import queues
+from clearinghouse.operations import work_queues
 from crawler import jobs
 from crawler.engine.initializer import initialize
-from crawler.engine.loop import Crawl
+from crawler.engine.loop import InstanceLoop
 from crawler.launching import launch
 from crawler.ledger.ledger_check import faults
 from crawler.models import ActiveQueue, Event, Run
@@ -38,13 +38,16 @@ def test_a_propagation_is_given_all_the_time_it_needs(tmp_path: Path, settings: 
         settings.REDIS_URL = f"unix://{door}"
         redis = Redis(unix_socket_path=str(door))
         until = time.monotonic() + 10
-        while not (door.exists() and queues.reachable()) and time.monotonic() < until:
+        while not (door.exists() and work_queues.reachable()) and time.monotonic() < until:
             time.sleep(0.02)
         limits = {}
-        for queue, job in ((queues.PROPAGATE, "crawler.jobs.propagate"), (queues.CRAWL, "crawler.jobs.serve")):
-            assert queues.ring(queue, job, 1)
+        for queue, job in (
+            (work_queues.PROPAGATE, "crawler.jobs.propagate"),
+            (work_queues.CRAWL, "crawler.jobs.serve"),
+        ):
+            assert work_queues.ring(queue, job, 1)
             limits[queue] = django_rq.get_queue(queue, connection=redis).jobs[0].timeout
-        assert limits == {queues.PROPAGATE: -1, queues.CRAWL: 3600}
+        assert limits == {work_queues.PROPAGATE: -1, work_queues.CRAWL: 3600}
     finally:
         server.terminate()
         server.wait(10)
@@ -53,14 +56,14 @@ def test_a_propagation_is_given_all_the_time_it_needs(tmp_path: Path, settings: 
 def test_a_job_whose_time_is_over_fails_nothing_and_another_goes_on(
     ledger: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    chance, work = random.Random(6), Crawl.work
+    chance, work = random.Random(6), InstanceLoop.work
 
-    def work_with_little_time(crawl: Crawl) -> None:
+    def work_with_little_time(crawl: InstanceLoop) -> None:
         signal.setitimer(signal.ITIMER_REAL, chance.uniform(0.005, 0.08))
         work(crawl)
         signal.setitimer(signal.ITIMER_REAL, 0)
 
-    monkeypatch.setattr(Crawl, "work", work_with_little_time)
+    monkeypatch.setattr(InstanceLoop, "work", work_with_little_time)
     pages = {"/": Page([f"/{n}" for n in range(150)])} | {f"/{n}": Page(delay=0.02) for n in range(150)}
     slices = 0
     with serve(pages) as site:

@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from crawler.findings import queries as findings
 from crawler.launching.document_filter import DocumentRow, in_view
-from crawler.launching.launch_subset import ONLY_FAILED, Choice, narrowed
+from crawler.launching.launch_subset import ONLY_FAILED, SubsetChoice, narrowed
 from crawler.ledger.address_status import whereabouts
 from crawler.models import Diagnosis, Excursion, Finding, LedgerEntry, Run
 from crawler.runs import report_queries
@@ -124,7 +124,7 @@ def test_how_often_a_start_page_failed_and_what_is_fetched_again_looks_past_craw
     last = crawls[2]
     assert findings.failing_runs(last, key) == 2
     snapshot = Snapshot(document.pk, (), ())
-    assert narrowed({document.pk: snapshot}, Choice(only=ONLY_FAILED))[document.pk].again == last.pk
+    assert narrowed({document.pk: snapshot}, SubsetChoice(only=ONLY_FAILED))[document.pk].again == last.pk
     crawled = whereabouts(document, snapshot, URL).crawl
     assert crawled is not None
     assert crawled.excursion == last

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 import pytest
 
 from clearinghouse.addresses.parsing import split
-from crawler.preview.fetch_once import LINKS_SHOWN, Visit, Visitor, visit
+from crawler.preview.fetch_once import LINKS_SHOWN, FetchedOnce, SingleFetcher, visit
 from crawler.preview.form_detection import fields_of
 from crawler.preview.throttled_client import looking
 from crawler.values import Fetched, PointSettings, Request, Snapshot
@@ -99,15 +99,15 @@ def test_what_was_read_goes_with_the_look() -> None:
 @pytest.mark.django_db(databases="__all__")
 def test_of_many_links_those_are_kept_that_are_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     kept: list[int] = []
-    original = Visitor._page
+    original = SingleFetcher._page
 
-    def weighed(visitor: Visitor, *given: object) -> None:
+    def weighed(visitor: SingleFetcher, *given: object) -> None:
         found = given[2]
-        assert isinstance(found, Visit)
+        assert isinstance(found, FetchedOnce)
         found.links_in, found.links_out = Counted(kept), Counted(kept)
         original(visitor, *given)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(Visitor, "_page", weighed)
+    monkeypatch.setattr(SingleFetcher, "_page", weighed)
     with Site() as site:
         site.pages["/"] = page(many_links("/") + many_links("https://b.example/"))
         home = site.url()

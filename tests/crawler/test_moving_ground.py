@@ -8,7 +8,7 @@ import pytest
 
 from crawler.engine import loop
 from crawler.engine.initializer import initialize
-from crawler.engine.loop import Crawl
+from crawler.engine.loop import InstanceLoop
 from crawler.launching import launch
 from crawler.ledger.ledger_check import faults
 from crawler.models import Excursion, LedgerEntry, PageBody, PageHead, PageVersion, Run
@@ -31,12 +31,12 @@ def change_meanwhile(run: Run, change: Callable[[], object]) -> None:
     initialize(run)
     changed: list[float] = []
 
-    def look(_: Crawl) -> None:
+    def look(_: InstanceLoop) -> None:
         if not changed and Excursion.objects.get(run=run).crawled >= 3:
             change()
             changed.append(time.monotonic())
 
-    Crawl(run).work(look)
+    InstanceLoop(run).work(look)
     assert changed
     run.refresh_from_db()
 

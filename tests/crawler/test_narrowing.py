@@ -7,7 +7,7 @@ import pytest
 from crawler.errors import NothingToCrawl
 from crawler.findings.diagnosis import diagnose_due
 from crawler.launching import launch
-from crawler.launching.launch_subset import Choice
+from crawler.launching.launch_subset import SubsetChoice
 from crawler.models import Excursion, Finding, LedgerEntry, PageHead, Run
 from crawler.propagation.loading import collect
 from crawler.propagation.pinned_scope import pin
@@ -17,7 +17,7 @@ from tests.crawler.conftest import crawl, go_on, make_document
 from tests.sites.graph import Page, Site, serve
 
 pytestmark = pytest.mark.django_db(databases=["default", "webcrawl"])
-FAILED, NEW = Choice("failed"), Choice("new")
+FAILED, NEW = SubsetChoice("failed"), SubsetChoice("new")
 
 
 def pages() -> dict[str, Page]:
@@ -31,7 +31,7 @@ def two_points(site: Site) -> Any:
     return make_document({"url": site.url("/a/")}, {"url": site.url("/b/")})
 
 
-def part_of(document: Any, choice: Choice) -> Run:
+def part_of(document: Any, choice: SubsetChoice) -> Run:
     return go_on(launch.launch([document.pk], by="test", speed="fast", choice=choice))
 
 
@@ -75,7 +75,7 @@ def test_one_crawl_point_leaves_the_others_alone_and_nothing_goes_missing() -> N
         whole = crawl(document).excursions.get()
         point = CrawlPoint.objects.get(url=site.url("/a/"))
         for _ in range(3):  # two runs that miss a page take it away, but not these
-            run = part_of(document, Choice(point_id=point.pk))
+            run = part_of(document, SubsetChoice(point_id=point.pk))
             assert outcomes(run)["/b/"] == "outside_root"
         (scope,) = [one for one in pin().documents if one.doc_id == document.pk]
         shown = {page.version_id for page in collect.Collector().pages(scope).values()}
@@ -90,7 +90,7 @@ def test_a_part_is_not_judged_as_if_it_were_the_whole() -> None:
         document = two_points(site)
         crawl(document)
         point = CrawlPoint.objects.get(url=site.url("/b/"))
-        run = part_of(document, Choice(point_id=point.pk))
+        run = part_of(document, SubsetChoice(point_id=point.pk))
         diagnose_due()
         assert not Finding.objects.filter(run_id=run.pk, rule__in=("drop", "only_start", "tiny")).exists()
         assert Excursion.objects.get(run=run).part == "point"
@@ -100,4 +100,4 @@ def test_a_crawl_point_that_is_not_active_is_refused_in_words() -> None:
     document = make_document({"url": "http://127.0.0.1:1/", "active": 0}, {"url": "http://127.0.0.1:1/x/"})
     point = CrawlPoint.objects.get(active=0)
     with pytest.raises(NothingToCrawl, match="This crawl point is not active"):
-        launch.launch([document.pk], by="test", choice=Choice(point_id=point.pk))
+        launch.launch([document.pk], by="test", choice=SubsetChoice(point_id=point.pk))

@@ -10,7 +10,7 @@ from crawler.engine import dispatch, loop
 from crawler.engine.child_processes import Parsers
 from crawler.engine.dispatch import Traffic
 from crawler.engine.initializer import initialize
-from crawler.engine.loop import Crawl
+from crawler.engine.loop import InstanceLoop
 from crawler.launching import control, launch
 from crawler.ledger.ledger_check import faults
 from crawler.liveness import instances
@@ -65,7 +65,7 @@ def test_nothing_starts_after_an_order_and_nothing_is_lost_or_fetched_twice(name
         initialize(run)
         looked = ordered = 0.0
 
-        def watch(crawl: Crawl) -> None:
+        def watch(crawl: InstanceLoop) -> None:
             """Orders when nobody would look for longest; the rest of a slow crawl is not waited for."""
             nonlocal looked, ordered
             if not ordered and len(starts) > 20 and crawl._looked > looked > 0:
@@ -75,7 +75,7 @@ def test_nothing_starts_after_an_order_and_nothing_is_lost_or_fetched_twice(name
             if ordered and time.monotonic() - ordered > 1.5:
                 crawl.ask_to_stop()
 
-        Crawl(run).work(watch)
+        InstanceLoop(run).work(watch)
         late = [at - ordered for at in starts if at - ordered > PROMISED.get(name, ASKED)]
         assert ordered and not late and len(starts) < PAGES
         run.refresh_from_db()
@@ -108,13 +108,13 @@ def test_pages_that_came_before_a_pause_are_stored_however_long_they_take_to_rea
         run = launch.launch([make_document({"url": site.url("/")}).pk], by="test", speed="fast", ignore_robots=True)
         initialize(run)
 
-        def watch(crawl: Crawl) -> None:
+        def watch(crawl: InstanceLoop) -> None:
             nonlocal ordered
             if not ordered and crawl.traffic.fetcher.active() > 4:
                 control.pause(run, "anna")
                 ordered = time.monotonic()
 
-        Crawl(run).work(watch)
+        InstanceLoop(run).work(watch)
         waited_for = [one for at, one in told if at > ordered and one.get("reading", 0) > 1]
         assert len(waited_for) > 2, "while a pause waits, people see for what"
         beats = Instance.objects.get().beat
@@ -128,23 +128,23 @@ def test_pages_that_came_before_a_pause_are_stored_however_long_they_take_to_rea
 def test_what_is_asked_while_a_pause_waits_for_the_last_pages_is_obeyed(
     order: Callable[[Run, str], object], ended: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    land, asked = Crawl._land_everything, []
+    land, asked = InstanceLoop._land_everything, []
 
-    def landed(self: Crawl) -> None:
+    def landed(self: InstanceLoop) -> None:
         land(self)
         if self.orders.hold and not asked:
             asked.append(order(Run.objects.get(), "anna"))
 
-    monkeypatch.setattr(Crawl, "_land_everything", landed)
+    monkeypatch.setattr(InstanceLoop, "_land_everything", landed)
     with serve({"/": Page([f"/p/{n}" for n in range(50)])} | {f"/p/{n}": Page() for n in range(50)}) as site:
         run = launch.launch([make_document({"url": site.url("/")}).pk], by="test", speed="fast", ignore_robots=True)
         initialize(run)
 
-        def watch(crawl: Crawl) -> None:
+        def watch(crawl: InstanceLoop) -> None:
             if not asked and crawl.traffic.under_way:
                 control.pause(run, "anna")
 
-        Crawl(run).work(watch)
+        InstanceLoop(run).work(watch)
         assert asked and Excursion.objects.get().state == Run.objects.get().state == ended
 
 
@@ -163,7 +163,7 @@ def test_no_round_starts_requests_for_longer_than_an_order_may_wait(monkeypatch:
             time.sleep(2 * dispatch.STARTING_SECONDS)
 
         monkeypatch.setattr(Traffic, "_start", slow)
-        Crawl(run).work()
+        InstanceLoop(run).work()
         monkeypatch.undo()
         assert len(begun) == 1
         control.resume(Run.objects.get(), "anna")
@@ -178,13 +178,13 @@ def test_pages_that_wait_for_a_sign_in_are_given_back() -> None:
         initialize(run)
         ordered = 0.0
 
-        def watch(crawl: Crawl) -> None:
+        def watch(crawl: InstanceLoop) -> None:
             nonlocal ordered
             if not ordered and site.asked("GET", "/login") == 2 and crawl.traffic.fetcher.active() > 1:
                 control.pause(run, "anna")
                 ordered = time.monotonic()
 
-        Crawl(run).work(watch)
+        InstanceLoop(run).work(watch)
         late = [one.path for one in site.seen if one.at > ordered + ASKED and one.path in site.pages]
         assert ordered and late == []
         site.pages_a_session = 1000

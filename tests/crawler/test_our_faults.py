@@ -10,7 +10,7 @@ from django.db import connections
 from crawler.engine import dispatch, finish_batch, loop, page_outcome, storage
 from crawler.engine.backlink_counts import Derivation
 from crawler.engine.initializer import initialize
-from crawler.engine.loop import Crawl
+from crawler.engine.loop import InstanceLoop
 from crawler.extract import parser_messages
 from crawler.launching import launch
 from crawler.ledger.ledger_check import faults
@@ -82,14 +82,14 @@ def test_a_fault_between_the_decision_and_its_verdict_is_the_verdict(
 
 
 def test_a_fault_while_a_page_is_stored_leaves_nothing_of_it(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
-    real = page_outcome.Reader.conclude
+    real = page_outcome.OutcomeReader.conclude
 
     def broken(self: Any, queue: Any, item: Any, verdict: storage.Verdict, *rest: Any) -> Any:
         if verdict.version_id and verdict.url.endswith("/bad"):
             raise ZeroDivisionError("of ours")
         return real(self, queue, item, verdict, *rest)
 
-    monkeypatch.setattr(page_outcome.Reader, "conclude", broken)
+    monkeypatch.setattr(page_outcome.OutcomeReader, "conclude", broken)
     with serve({"/": Page(["/bad"]), "/bad": Page()}) as site:
         run = crawl(make_document({"url": site.url("/")}))
     assert ledger(run) == {"/": "crawled", "/bad": "error"}
@@ -120,7 +120,7 @@ def bad_pages(monkeypatch: pytest.MonkeyPatch, word: str, fault: Callable[[], No
     """Whatever is written together with an address of this name cannot be written."""
     real = storage._write
 
-    def broken(works: list[storage.Work]) -> Any:
+    def broken(works: list[storage.PendingWrites]) -> Any:
         if any(verdict.url.endswith(word) for work in works for verdict in work.verdicts if verdict.version_id):
             fault()
         return real(works)
@@ -164,7 +164,7 @@ def test_a_document_that_meets_faults_of_ours_again_and_again_ends_failed_and_th
 def test_a_fault_that_passes_costs_no_document(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
     real, came = storage._write, []
 
-    def once(works: list[storage.Work]) -> Any:
+    def once(works: list[storage.PendingWrites]) -> Any:
         if not came and any(work.verdicts for work in works):
             came.append(1)
             raise ZeroDivisionError("of ours")
@@ -206,7 +206,7 @@ def test_a_document_whose_queue_cannot_be_read_or_whose_links_cannot_be_counted_
 def test_a_fault_that_is_no_documents_ends_the_process(monkeypatch: pytest.MonkeyPatch) -> None:
     run = launch.launch([make_document({"url": "http://127.0.0.1:1/"}).pk], by="test", speed="fast")
     initialize(run)
-    one = Crawl(run)
+    one = InstanceLoop(run)
 
     def broken(*_: object) -> None:
         raise ZeroDivisionError("of ours")

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from crawler.engine import loop
 from crawler.engine.initializer import initialize
-from crawler.engine.loop import Crawl
+from crawler.engine.loop import InstanceLoop
 from crawler.fetch import name_lookup
 from crawler.launching import launch
 from crawler.ledger.ledger_check import faults
@@ -141,12 +141,12 @@ def test_a_run_over_a_dead_site_ends_however_short_the_slices_of_its_instances(
     initialize(run)
     told: set[str] = set()
 
-    def look(_: Crawl) -> None:
+    def look(_: InstanceLoop) -> None:
         told.update(line["word"].split(" since ")[0] for line in _slow_sites(run, timezone.now()))
 
     slices = 0
     while run.state != "finished" and slices < 6:
-        Crawl(run).work(look)
+        InstanceLoop(run).work(look)
         slices += 1
         run.refresh_from_db()
     assert (run.state, ledger(run)) == ("finished", {"/": "connect_failed"}) and slices >= 2
@@ -173,7 +173,7 @@ def test_an_unknown_name_fails_at_once_and_a_silent_name_server_is_waited_for(
         )  # fmt: skip
         initialize(run)
         before = len(looks)
-        Crawl(run).work()
+        InstanceLoop(run).work()
         assert ledger(run) == {"/": "dns_failed"} and Host.objects.get().probe_reason in ("", "dns_failed")
         tries = len(looks) - before
         assert tries == 1 if said == socket.EAI_NONAME else tries >= 2
@@ -199,11 +199,11 @@ def test_while_one_site_asks_for_time_the_others_are_crawled(ledger: Ledger) -> 
         initialize(run)
         begun, all_of_the_quick = time.monotonic(), []
 
-        def look(_: Crawl) -> None:
+        def look(_: InstanceLoop) -> None:
             if Excursion.objects.get(run=run).crawled == 41 and not all_of_the_quick:
                 all_of_the_quick.append(time.monotonic() - begun)
 
-        Crawl(run).work(look)
+        InstanceLoop(run).work(look)
         assert slow.requests["/"] == 2 and time.monotonic() - begun >= 3.0
     assert all_of_the_quick and all_of_the_quick[0] < 3.0
     run.refresh_from_db()
@@ -218,11 +218,11 @@ def test_an_heir_signs_in_for_itself(ledger: Ledger) -> None:
         run = launch.launch([document.pk], by="test", speed="medium", ignore_robots=True)
         initialize(run)
 
-        def leave(one: Crawl) -> None:
+        def leave(one: InstanceLoop) -> None:
             if Excursion.objects.get(run=run).crawled >= 4:
                 one.ask_to_stop()
 
-        Crawl(run).work(leave)
+        InstanceLoop(run).work(leave)
         assert site.asked("POST", "/login") == 1 and Excursion.objects.get(run=run).unfinished
         Run.objects.filter(pk=run.pk).update(speed="fast")
         run = go_on(Run.objects.get(pk=run.pk))

@@ -3,7 +3,7 @@
 import pytest
 
 from crawler.engine.initializer import initialize
-from crawler.engine.loop import Crawl
+from crawler.engine.loop import InstanceLoop
 from crawler.errors import WrongMoment
 from crawler.launching import control, launch
 from crawler.models import Excursion, Instance, Run, State
@@ -24,14 +24,14 @@ def test_a_document_is_paused_and_goes_on_when_asked() -> None:
         initialize(run)
         told: list[int] = []
 
-        def watch(crawl: Crawl) -> None:
+        def watch(crawl: InstanceLoop) -> None:
             count, flights = fetching_now(run, None)
             if not told and any("/a/" in flight.url for flight in flights):
                 told.append(count)
                 assert flights[0].doc_id in (first.pk, second.pk) and count >= len(flights) <= 8
                 control.pause_document(run, first.pk, "anna")
 
-        Crawl(run).work(watch)
+        InstanceLoop(run).work(watch)
         assert told
         rests, ended = (Excursion.objects.get(run=run, doc_id=one.pk) for one in (first, second))
         assert (rests.state, rests.unfinished, rests.control) == (State.PAUSED, True, "pause")

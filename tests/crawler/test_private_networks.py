@@ -53,7 +53,10 @@ def test_no_transport_connects_to_any_of_the_addresses(site: Site) -> None:
     urls = [f"http://{text}/" for text in texts] + [resolve("http://a.example/", row["url"]) for row in table["urls"]]
     addresses = [found for found in map(parse, urls) if isinstance(found, Address)]
     assert len(addresses) >= 45 + 25
-    for key, fetcher in ((None, curl.Fetcher()), (Credentials(3, "u", "p"), requests_fetcher.Fetcher())):
+    for key, fetcher in (
+        (None, curl.CurlTransport()),
+        (Credentials(3, "u", "p"), requests_fetcher.RequestsTransport()),
+    ):
         requests = [Request(address.href, address, credentials=key) for address in addresses]
         answers = fetch_all(fetcher, requests)
         assert len(answers) == len(addresses)
@@ -64,7 +67,10 @@ def test_no_transport_connects_to_any_of_the_addresses(site: Site) -> None:
 
 
 def test_no_transport_connects_to_any_spelling_of_this_machine(site: Site, canary: Canary) -> None:
-    for key, fetcher in ((None, curl.Fetcher()), (Credentials(3, "u", "p"), requests_fetcher.Fetcher())):
+    for key, fetcher in (
+        (None, curl.CurlTransport()),
+        (Credentials(3, "u", "p"), requests_fetcher.RequestsTransport()),
+    ):
         addresses = [parse(f"http://{host}:{canary.port}/") for host in hosts()]
         requests = [Request(a.href, a, credentials=key) for a in addresses if isinstance(a, Address)]
         assert len(requests) == len(hosts())
@@ -122,5 +128,8 @@ def test_a_redirect_of_robots_txt_opens_no_port_that_is_closed(
     assert not networks.connection_allowed("93.184.216.34", port)
     address = parse(f"http://93.184.216.34:{port}/")
     assert isinstance(address, Address)
-    for key, fetcher in ((None, curl.Fetcher()), (Credentials(3, "u", "p"), requests_fetcher.Fetcher())):
+    for key, fetcher in (
+        (None, curl.CurlTransport()),
+        (Credentials(3, "u", "p"), requests_fetcher.RequestsTransport()),
+    ):
         assert fetch_all(fetcher, [Request(address.href, address, credentials=key)])[0].reason == "address_refused"

@@ -8,7 +8,7 @@ import pytest
 from crawler.launching.launch import snapshot_of
 from crawler.ledger.explain import NO, explain
 from crawler.models import Host, Run
-from crawler.preview.throttled_client import Line
+from crawler.preview.throttled_client import ThrottledClient
 from crawler.sites.queries import robots_of
 from tests.crawler.conftest import crawl, make_document
 from tests.sites.graph import Page, serve
@@ -30,7 +30,7 @@ def test_the_crawl_the_explainer_the_preview_and_the_page_of_the_host_agree(ledg
             assert ledger(crawl(document))[FORBIDDEN] == "robots_disallowed"
             assert site.requests[FORBIDDEN] == 0 and site.requests["/robots.txt"] == 1
         answer = explain(snapshot_of(document), site.url(FORBIDDEN), site.url("/"))
-        line = Line(until=1e12)
+        line = ThrottledClient(until=1e12)
         preview = line.robots(site.address)
         line.close()
     assert (answer["verdict"], answer["reason"]) == (NO, "robots_disallowed")
@@ -50,7 +50,7 @@ def test_a_robots_txt_behind_a_redirect_is_read_whatever_its_type(ledger: Ledger
         document = make_document({"url": site.url("/")})
         assert ledger(crawl(document)) == {"/": "crawled", "/x": "robots_disallowed"}
         Host.objects.all().delete()
-        line = Line(until=1e12)
+        line = ThrottledClient(until=1e12)
         preview = line.robots(site.url(""))
         line.close()
     assert preview is not None and not preview.allowed(site.url("/x"))[0]
@@ -103,7 +103,7 @@ def test_a_site_that_has_no_time_for_its_robots_txt_is_left_alone_and_asked_agai
 def test_a_look_that_asks_twice_for_a_page_keeps_the_pause_between() -> None:
     with Site() as site:
         site.pages["/"] = page("no gzip", "Content-Encoding: gzip")
-        line = Line(until=1e12)
+        line = ThrottledClient(until=1e12)
         line.pause, began = 0.5, time.monotonic()
         line.get(site.url("/"))
         line.close()

@@ -7,14 +7,14 @@ import pytest
 from crawler import bulk_sql
 from crawler.engine import finish, message_queue, storage
 from crawler.engine.initializer import initialize
-from crawler.engine.loop import Crawl
+from crawler.engine.loop import InstanceLoop
 from crawler.engine.response_kind import FAILURE, RETRY, judge, retry_after
 from crawler.errors import Fenced
 from crawler.launching import control, launch
 from crawler.ledger.ledger_check import faults
 from crawler.liveness.instances import Watch, register
 from crawler.models import CrawledPage, Excursion, Instance, LedgerEntry, Message, PageHead, PageVersion, Run
-from crawler.sites.credentials import Keys
+from crawler.sites.credentials import InstanceCredentials
 from crawler.values import Fetched, Request
 from crawlpoints.models import CrawlPoint
 from tests.crawler.conftest import crawl, go_on, make_document
@@ -43,11 +43,11 @@ def started(site: Site, start: str = "/0", **values: object) -> Run:
 def stop_after(run: Run, done: Callable[[Excursion], bool]) -> None:
     """One instance that is asked to leave (SIGTERM) in the middle, in good order."""
 
-    def look(one: Crawl) -> None:
+    def look(one: InstanceLoop) -> None:
         if done(Excursion.objects.get(run=run)):
             one.ask_to_stop()
 
-    Crawl(run).work(look)
+    InstanceLoop(run).work(look)
     assert Excursion.objects.get(run=run).unfinished, "it was to be interrupted in the middle"
 
 
@@ -70,7 +70,7 @@ def test_a_commit_that_breaks_in_the_middle_leaves_nothing_half_done(
 
     with serve(chain(3, 0)) as site:
         run = started(site)
-        first = Crawl(run)
+        first = InstanceLoop(run)
         with monkeypatch.context() as patch:
             patch.setattr(bulk_sql, "execute_many", breaking)
             with pytest.raises(Killed):
@@ -85,7 +85,7 @@ def test_a_commit_that_breaks_in_the_middle_leaves_nothing_half_done(
 def test_an_instance_that_was_declared_dead_writes_nothing(ledger: Ledger) -> None:
     with serve(chain(2, 0.1)) as site:
         run = started(site)
-        first = Crawl(run)
+        first = InstanceLoop(run)
         first.work(lambda one: Instance.objects.filter(pk=one.row.pk).update(alive=False))
         assert not LedgerEntry.objects.exists() and not PageVersion.objects.exists()
 
@@ -308,11 +308,11 @@ def test_stopping_in_the_middle_keeps_the_pages_that_came(ledger: Ledger) -> Non
     with serve(chain(40, 0.1)) as site:
         run = started(site)
 
-        def stop(_: Crawl) -> None:
+        def stop(_: InstanceLoop) -> None:
             if Excursion.objects.get(run=run).crawled >= 2 and not Run.objects.get(pk=run.pk).control:
                 control.stop(run, "admin")
 
-        Crawl(run).work(stop)
+        InstanceLoop(run).work(stop)
     run.refresh_from_db()
     verdicts = list(ledger(run).values())
     assert run.state == "stopped" and verdicts.count("run_stopped") == 1
@@ -324,11 +324,11 @@ def test_pausing_in_the_middle_starts_nothing_more(ledger: Ledger) -> None:
     with serve(chain(40, 0.1)) as site:
         run = started(site)
 
-        def pause(_: Crawl) -> None:
+        def pause(_: InstanceLoop) -> None:
             if Excursion.objects.get(run=run).crawled >= 2 and not Run.objects.get(pk=run.pk).control:
                 control.pause(run, "admin")
 
-        Crawl(run).work(pause)
+        InstanceLoop(run).work(pause)
         excursion, asked = Excursion.objects.get(run=run), fetched(site)
         assert excursion.unfinished and excursion.state == "paused" and asked < 40
         assert excursion.crawled == asked, "what was in flight is stored"
@@ -337,7 +337,7 @@ def test_pausing_in_the_middle_starts_nothing_more(ledger: Ledger) -> None:
 def test_a_password_is_for_addresses_under_the_root_string() -> None:
     point = CrawlPoint(**protect("http://a.example/m/", "http://a.example/m/"))
     point.save()
-    owner, keys = launch.settings_of(point), Keys()
+    owner, keys = launch.settings_of(point), InstanceCredentials()
     assert keys.for_request(owner, "http://a.example/m/x") is not None
     for elsewhere in ("http://a.example/public", "https://a.example/m/x", "http://b.example/m/x"):
         assert keys.for_request(owner, elsewhere) is None, elsewhere

@@ -11,8 +11,8 @@ from crawler.ledger.explain import YES, explain
 from crawler.ledger.ledger_check import faults
 from crawler.models import LedgerEntry, PageVersion, Run
 from crawler.policy.identity import own_form
-from crawler.preview.fetch_once import Visitor
-from crawler.preview.throttled_client import Line
+from crawler.preview.fetch_once import SingleFetcher
+from crawler.preview.throttled_client import ThrottledClient
 from crawler.preview.timed_rules import Deadline
 from crawler.values import Credentials, Fetched, Request
 from tests.crawler.conftest import crawl, make_document
@@ -73,8 +73,8 @@ def test_a_site_that_redirects_each_page_to_itself_with_a_session_is_crawled(led
         run = crawl(document)
         assert ledger(run) == {"/": "crawled", "/b.aspx": "crawled", "/c/": "http_4xx"}
         assert ledger(crawl(document))["/b.aspx"] == "unchanged"
-        line = Line(until=1e12)
-        seen = Visitor(snapshot_of(document), {}, line, Deadline(10)).visit(site.url("/"))
+        line = ThrottledClient(until=1e12)
+        seen = SingleFetcher(snapshot_of(document), {}, line, Deadline(10)).visit(site.url("/"))
         line.close()
     assert faults(run) == [] and {version.text for version in PageVersion.objects.all()} >= {"second h"}
     assert seen.good and len(seen.hops) == 1

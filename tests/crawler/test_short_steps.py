@@ -14,7 +14,7 @@ from crawler import bulk_sql
 from crawler.engine import finish, loop, message_queue, storage
 from crawler.engine.backlink_counts import Derivation
 from crawler.engine.initializer import initialize
-from crawler.engine.loop import Crawl
+from crawler.engine.loop import InstanceLoop
 from crawler.engine.storage import NewVersion, VersionRow
 from crawler.launching import launch
 from crawler.ledger import ledger_check
@@ -92,11 +92,11 @@ def test_what_is_remembered_of_links_is_bounded_over_all_queues_of_an_instance(
         initialize(run)
         most: list[int] = []
 
-        def look(one: Crawl) -> None:
+        def look(one: InstanceLoop) -> None:
             if len(one.queues) == 8:
                 most.append(sum(queue.frontier.remembered for queue in one.queues.values()))
 
-        Crawl(run).work(look)
+        InstanceLoop(run).work(look)
     assert most and max(most) <= REMEMBERED
 
 
@@ -106,11 +106,11 @@ def test_who_waits_for_the_database_hears_that_it_is_to_stop(monkeypatch: pytest
 
     run = launch.launch([make_document({"url": "http://127.0.0.1:1/"}).pk], by="test", speed="fast")
     initialize(run)
-    one = Crawl(run)
+    one = InstanceLoop(run)
     monkeypatch.setattr(loop, "FIRST_WAIT", 30.0)
     monkeypatch.setattr(connections, "close_all", lambda: None)  # the test's transaction lives on one
     monkeypatch.setattr(message_queue, "release_all", away)
-    monkeypatch.setattr(Crawl, "_round", away)
+    monkeypatch.setattr(InstanceLoop, "_round", away)
     threading.Timer(0.3, one.ask_to_stop).start()
     began = time.monotonic()
     assert one._safe_round() is False

@@ -17,11 +17,11 @@ from django.utils import timezone
 from clearinghouse.library.models import Document
 from clearinghouse.vault.sealing import binding_of, seal
 from crawler.engine.initializer import initialize
-from crawler.engine.loop import Crawl
+from crawler.engine.loop import InstanceLoop
 from crawler.fetch.transports import Fetcher
 from crawler.launching import launch
 from crawler.models import Event, Instance, LedgerEntry, Run
-from crawler.sites.credentials import Keys
+from crawler.sites.credentials import InstanceCredentials
 from crawler.values import Snapshot
 from crawlpoints.models import AuthType
 from tests.crawler.conftest import make_document
@@ -46,9 +46,9 @@ PAIR = base64.b64encode(f"{forms.USER}:{CANARY}".encode()).decode()
 def crawl(document: Document) -> Run:
     run = launch.launch([document.pk], by="test", speed="fast", ignore_robots=True)
     initialize(run)
-    instance = Crawl(run)
+    instance = InstanceLoop(run)
     instance.traffic.fetcher.close()
-    instance.traffic.fetcher, instance.traffic.keys = Fetcher(64, instance.traffic.hosts), Keys(run.pk)
+    instance.traffic.fetcher, instance.traffic.keys = Fetcher(64, instance.traffic.hosts), InstanceCredentials(run.pk)
     instance.work()
     run.refresh_from_db()
     return run
@@ -137,9 +137,9 @@ def test_refusals_are_counted_over_all_instances_of_a_run(ledger: Ledger) -> Non
         run = launch.launch([document.pk], by="test", speed="fast", ignore_robots=True)
         initialize(run)
         for most in (1, 2, 99):
-            instance = Crawl(run)
+            instance = InstanceLoop(run)
 
-            def look(crawl: Crawl, most: int = most) -> None:
+            def look(crawl: InstanceLoop, most: int = most) -> None:
                 if len(site.log) >= most + 1:
                     raise Killed
 
@@ -161,7 +161,7 @@ def test_a_crawl_point_whose_form_was_refused_is_left_alone_by_the_next_instance
         initialize(run)
         text = f"Crawl point {site.url('/m/')} is paused: it did not accept"
         Event.objects.create(run=run, at=timezone.now(), kind="sign-in", text=text)  # by an instance that is gone
-        Crawl(run).work()
+        InstanceLoop(run).work()
         assert site.asked("POST", "/login") == 0
     assert set(ledger(run).values()) == {"auth_failed"}
 
@@ -322,7 +322,7 @@ def test_no_key_shows_its_password_in_a_repr() -> None:
         run = launch.launch([document.pk], by="test", speed="fast")
         initialize(run)
         owner = Snapshot.from_json(run.excursions.get().snapshot).points[0]
-        key = Keys(run.pk).for_request(owner, site.url("/m/"))
+        key = InstanceCredentials(run.pk).for_request(owner, site.url("/m/"))
         fetcher = Fetcher(4)
         text = f"{key!r} {key!s} {fetcher.__dict__!r} {fetcher._doors!r}"
         fetcher.close()

@@ -18,7 +18,7 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 from clearinghouse.database.aliases import WEBCRAWL
 from crawler.engine import loop
 from crawler.engine.initializer import initialize
-from crawler.engine.loop import Crawl
+from crawler.engine.loop import InstanceLoop
 from crawler.launching import launch
 from crawler.liveness import instances
 from crawler.models import Instance
@@ -70,7 +70,7 @@ def test_an_instance_takes_nobody_for_dead_because_the_database_refused_writes(
     with serve({f"/{n}": Page([f"/{n + 1}"], delay=0.05) for n in range(12)}) as site:
         run = launch.launch([make_document({"url": site.url("/0"), "depth": 20}).pk], by="test", speed="fast")
         initialize(run)
-        worker, rival = Crawl(run), instances.register(None)
+        worker, rival = InstanceLoop(run), instances.register(None)
         worker.work(lambda _: away(refusals))
     assert refusals.made == 2, "one write of a round, and the first try to go on"
     run.refresh_from_db()

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from crawler.engine.initializer import initialize
-from crawler.engine.loop import Crawl, batch_size
+from crawler.engine.loop import InstanceLoop, batch_size
 from crawler.launching import control, launch
 from crawler.ledger.ledger_check import faults
 from crawler.models import CrawledPage, Instance, LedgerEntry, PageVersion, Run
@@ -84,9 +84,9 @@ def test_a_site_that_asked_for_time_is_left_alone_by_the_heir_too(ledger: Ledger
         document = make_document({"url": site.url("/")})
         run = launch.launch([document.pk], by="test", speed="fast", ignore_robots=True)
         initialize(run)
-        first = Crawl(run)
+        first = InstanceLoop(run)
 
-        def die(_: Crawl) -> None:
+        def die(_: InstanceLoop) -> None:
             if site.requests["/"]:
                 first._commit()
                 raise Killed
@@ -211,11 +211,11 @@ def test_a_run_empties_the_work_tables_of_its_own_documents_and_a_resumed_one_no
         initialize(run)
         assert listed(one.pk) == set() and listed(other.pk) == {"a"}
 
-        def pause(_: Crawl) -> None:
+        def pause(_: InstanceLoop) -> None:
             if listed(one.pk) and not Run.objects.get(pk=run.pk).control:
                 control.pause(run, "admin")
 
-        Crawl(run).work(pause)
+        InstanceLoop(run).work(pause)
         kept = listed(one.pk)
         assert kept and "gone" not in kept
         control.resume(run, "admin")

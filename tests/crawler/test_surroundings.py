@@ -15,7 +15,7 @@ from clearinghouse.library.models import Document
 from crawler import jobs
 from crawler.engine import loop, process_limits
 from crawler.engine.initializer import initialize
-from crawler.engine.loop import Crawl
+from crawler.engine.loop import InstanceLoop
 from crawler.errors import CrawlerError
 from crawler.launching import launch
 from crawler.ledger.ledger_check import faults
@@ -52,7 +52,7 @@ def test_without_space_nothing_is_fetched_until_there_is_some(site: Site, monkey
     full_since: list[float] = []
     asked: list[int] = []
 
-    def look(_: Crawl) -> None:
+    def look(_: InstanceLoop) -> None:
         if stored(run) >= 3 and not full_since:
             full_since.append(time.monotonic())
             monkeypatch.setattr(process_limits, "LEAST_FREE", 1 << 62)
@@ -61,7 +61,7 @@ def test_without_space_nothing_is_fetched_until_there_is_some(site: Site, monkey
         elif asked:
             monkeypatch.setattr(process_limits, "LEAST_FREE", 1)
 
-    Crawl(run).work(look)
+    InstanceLoop(run).work(look)
     run.refresh_from_db()
     assert asked[0] == asked[-1] < 61
     assert run.state == "finished" and stored(run) == 61 and faults(run) == []
@@ -74,7 +74,7 @@ def test_an_instance_that_has_grown_gives_way_to_a_fresh_process(site: Site, mon
     with monkeypatch.context() as patch:
         patch.setattr(process_limits, "MOST_MEMORY", 1)
         patch.setattr(loop, "LEAST_SECONDS", 0.3)
-        first = Crawl(run)
+        first = InstanceLoop(run)
         first.work()
     assert first.slice_is_over and not ActiveQueue.objects.exists() and Excursion.objects.get(run=run).unfinished
     assert 1_000_000 < process_limits.memory() < process_limits.MOST_MEMORY
@@ -86,11 +86,11 @@ def test_a_changed_schema_makes_instances_drain_and_workers_refuse(site: Site) -
     run = started(make_document({"url": site.url("/")}))
     recorder = MigrationRecorder(connections["webcrawl"])
 
-    def look(_: Crawl) -> None:
+    def look(_: InstanceLoop) -> None:
         if stored(run) >= 3 and not process_limits.newer_schema():
             recorder.record_applied("crawler", "0999_of_a_newer_release")
 
-    Crawl(run).work(look)
+    InstanceLoop(run).work(look)
     assert 3 <= stored(run) < 61 and not ActiveQueue.objects.exists()
     with pytest.raises(CrawlerError, match="restart the worker"):
         jobs.serve(run.pk)
@@ -103,12 +103,12 @@ def test_the_excursion_of_a_deleted_document_is_cancelled(site: Site, ledger: Le
     run = started(document)
     deleted: list[float] = []
 
-    def look(_: Crawl) -> None:
+    def look(_: InstanceLoop) -> None:
         if stored(run) >= 3 and not deleted:
             document.delete()
             deleted.append(time.monotonic())
 
-    Crawl(run).work(look)
+    InstanceLoop(run).work(look)
     assert time.monotonic() - deleted[0] < 2.0
     run.refresh_from_db()
     verdicts = list(ledger(run).values())

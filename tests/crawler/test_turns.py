@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from crawler.engine.initializer import initialize
-from crawler.engine.loop import Crawl
+from crawler.engine.loop import InstanceLoop
 from crawler.launching import launch
 from crawler.models import Run
 from crawler.sites.speeds import SPEEDS
@@ -42,7 +42,7 @@ def politely(*points: dict[str, Any], **options: Any) -> Run:
     values: dict[str, Any] = {"speed": "polite", "ignore_robots": True} | options
     run = launch.launch([make_document(*points).pk], by="test", **values)
     initialize(run)
-    crawl = Crawl(run)
+    crawl = InstanceLoop(run)
     crawl.work()
     assert {desk.flying for desk in crawl.traffic.hosts._desks.values()} == {0}
     run.refresh_from_db()
@@ -124,11 +124,11 @@ def test_a_crawl_that_ends_while_a_sign_in_waits_for_its_turn_ends_at_once(monke
     with forms.serve(pages={"/m/": links()}) as site:
         run = launch.launch([make_document(with_form(site)).pk], by="test", speed="polite", ignore_robots=True)
         initialize(run)
-        crawl = Crawl(run)
+        crawl = InstanceLoop(run)
         monkeypatch.setattr(crawl, "_land_everything", crawl._commit)  # eight seconds are for pages in flight
         began = time.monotonic()
 
-        def stop(_: Crawl) -> None:
+        def stop(_: InstanceLoop) -> None:
             crawl.stopping = time.monotonic() - began > 0.5
 
         crawl.work(stop)

@@ -6,7 +6,7 @@ import pytest
 
 from crawler.engine import storage
 from crawler.engine.initializer import initialize
-from crawler.engine.loop import Crawl
+from crawler.engine.loop import InstanceLoop
 from crawler.launching import launch
 from crawler.ledger.ledger_check import faults
 from crawler.models import Excursion, Instance, LedgerEntry, Run
@@ -48,7 +48,7 @@ def test_what_a_further_crawl_point_reaches_is_not_lost_by_a_kill(
     pages = {"/a/": Page(["/b/x"]), "/late": Page(["/a/"], delay=0.8), "/b/x": Page()}
     commit = storage.commit
 
-    def killed_behind_it(instance: Instance, works: list[storage.Work]) -> object:
+    def killed_behind_it(instance: Instance, works: list[storage.PendingWrites]) -> object:
         written = commit(instance, works)
         if LedgerEntry.objects.filter(url__endswith="/late").exists():
             raise Killed
@@ -58,7 +58,7 @@ def test_what_a_further_crawl_point_reaches_is_not_lost_by_a_kill(
         document = make_document({"url": site.url("/a/")}, {"url": site.url("/late"), "root": site.url("/")})
         run = launch.launch([document.pk], by="test", speed="fast")
         initialize(run)
-        first = Crawl(run)
+        first = InstanceLoop(run)
         with monkeypatch.context() as patch:
             patch.setattr(storage, "commit", killed_behind_it)
             with pytest.raises(Killed):

@@ -6,7 +6,7 @@ import pytest
 
 from clearinghouse.database.digests import digest_of
 from crawler.engine.initializer import initialize
-from crawler.engine.loop import Crawl
+from crawler.engine.loop import InstanceLoop
 from crawler.launching import launch
 from crawler.ledger.ledger_check import faults
 from crawler.models import Excursion, LedgerEntry, Message, Run
@@ -31,11 +31,11 @@ def test_what_a_deactivated_owner_leaves_is_read_as_the_next_longest_root_says(l
         run = launch.launch([make_document(outer, inner).pk], by="test", speed="fast")
         initialize(run)
 
-        def deactivate(_: Crawl) -> None:
+        def deactivate(_: InstanceLoop) -> None:
             if Excursion.objects.get(run=run).crawled >= 6:
                 CrawlPoint.objects.filter(url=site.url("/m/")).update(active=0)
 
-        Crawl(run).work(deactivate)
+        InstanceLoop(run).work(deactivate)
         asked = [path.partition("?") for path in site.requests if path.startswith("/m/")]
     run.refresh_from_db()
     assert {append for _, _, append in asked} == {"inner=1", "outer=1"}

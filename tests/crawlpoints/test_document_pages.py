@@ -10,8 +10,8 @@ from clearinghouse.audit.models import Entry
 from clearinghouse.database.digests import digest_of
 from clearinghouse.library.models import Document
 from crawler.models import Excursion, PageHead, PageVersion, Run
-from crawlpoints.documents import document_notes
 from crawlpoints import services
+from crawlpoints.documents import document_notes
 from crawlpoints.models import DocumentNote
 from tests.crawler.screens.rows import make_run
 

@@ -17,7 +17,7 @@ from clearinghouse.library import services as library
 from clearinghouse.library.models import Document
 from crawlpoints import bulk_changes, jobs, point_checks, queries, services
 from crawlpoints.imports import import_steps, short_import
-from crawlpoints.imports.point_csv import AT_ONCE, Unreadable
+from crawlpoints.imports.point_csv import AT_ONCE, UnreadablePointCsv
 from crawlpoints.models import CrawlPoint, CrawlPointLink, Import, ImportLine, ImportPart
 from crawlpoints.panel import views as panel
 from crawlpoints.point_checks import Invalid
@@ -244,7 +244,7 @@ def test_two_thousand_exclude_urls_beside_many_crawl_points_take_a_second(docume
     began = time.process_time()
     plan, _ = short_import.import_excludes(document, text)
     assert plan.effective == 2_000 and time.process_time() - began < 2
-    with pytest.raises(Unreadable, match="At most 2,000 lines"):
+    with pytest.raises(UnreadablePointCsv, match="At most 2,000 lines"):
         short_import.plan_excludes(document, text + "\nhttps://new.example.org/one-more")
 
 

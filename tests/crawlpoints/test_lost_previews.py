@@ -7,7 +7,7 @@ import pytest
 from django.utils import timezone
 
 from clearinghouse.library.models import Document
-from clearinghouse.operations import queues
+from clearinghouse.operations import work_queues
 from crawler.launching.launch import snapshot_of
 from crawler.models import Preview
 from crawler.preview import preview_rows
@@ -21,8 +21,8 @@ pytestmark = pytest.mark.django_db(databases="__all__")
 def rung(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, ...]]:
     """Every ring of the bell."""
     found: list[tuple[Any, ...]] = []
-    monkeypatch.setattr(queues, "ring", lambda *ring: bool(found.append(ring)) or True)
-    monkeypatch.setattr(queues, "waiting", lambda queue: 0)
+    monkeypatch.setattr(work_queues, "ring", lambda *ring: bool(found.append(ring)) or True)
+    monkeypatch.setattr(work_queues, "waiting", lambda queue: 0)
     return found
 
 
@@ -51,7 +51,7 @@ def test_while_bells_wait_none_is_added(
     document: Document, point: CrawlPoint, rung: list[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     aged(preview_rows.ask(snapshot_of(document), "editor", {}), seconds=30)
-    monkeypatch.setattr(queues, "waiting", lambda queue: 3)
+    monkeypatch.setattr(work_queues, "waiting", lambda queue: 3)
     rung.clear()
     preview_rows.ring_lost(timezone.now())
     assert rung == []

@@ -53,7 +53,9 @@ class Site:
                 connection.sendall(answer)
 
 
-def fetch(fetcher: curl.Fetcher | requests_fetcher.Fetcher, hosts: list[str], key: Credentials | None) -> list[Fetched]:
+def fetch(
+    fetcher: curl.CurlTransport | requests_fetcher.RequestsTransport, hosts: list[str], key: Credentials | None
+) -> list[Fetched]:
     waiting, answers, until = list(hosts), [], time.monotonic() + 60
     while (waiting or fetcher.active()) and time.monotonic() < until:
         while waiting and fetcher.active() < AT_ONCE:
@@ -85,8 +87,8 @@ def roads() -> list[tuple[str, bool]]:
     door = FullDoor(PUBLIC, 8081)
     ip("route", "add", "unreachable", "93.186.0.0/16")
     curl_transfer.CONNECT_SECONDS = 1
-    (lost,) = fetch(curl.Fetcher(), [f"{PUBLIC}:8081"], None)
-    (unreachable,) = fetch(curl.Fetcher(), ["93.186.0.1"], None)
+    (lost,) = fetch(curl.CurlTransport(), [f"{PUBLIC}:8081"], None)
+    (unreachable,) = fetch(curl.CurlTransport(), ["93.186.0.1"], None)
     curl_transfer.CONNECT_SECONDS = 15
     del door
     return [(one.reason, one.milliseconds >= 900) for one in (lost, unreachable)]
@@ -101,15 +103,15 @@ def main(fetches: int) -> None:
     failing = ["servfail.test", "nxdomain.test", "silent.test", "empty.test", "circle.test", "good.test"]
     outcomes: dict[str, list[str | int]] = {}
     details: dict[str, list[str]] = {}
-    for answer in fetch(curl.Fetcher(), failing, None) + fetch(
-        requests_fetcher.Fetcher(), failing, Credentials(3, "u", "p")
+    for answer in fetch(curl.CurlTransport(), failing, None) + fetch(
+        requests_fetcher.RequestsTransport(), failing, Credentials(3, "u", "p")
     ):
         outcomes.setdefault(answer.request.address.host, []).append(answer.reason or answer.status)
         details.setdefault(answer.request.address.host, []).append(answer.detail)
     found |= {"failing": outcomes, "details": details}
     half = fetches // 4
     counts = []
-    for make, key in ((curl.Fetcher, None), (requests_fetcher.Fetcher, Credentials(3, "u", "p"))):
+    for make, key in ((curl.CurlTransport, None), (requests_fetcher.RequestsTransport, Credentials(3, "u", "p"))):
         mark = "c" if key is None else "s"
         hosts = [f"{mark}{n}.test" for n in range(half)]
         for _ in range(2):  # a fetcher of its own: it must not be saved by what it remembers

@@ -16,7 +16,7 @@ from crawler.models import Fault, Mark, Propagation
 from crawler.upkeep import machines
 from crawler.upkeep.doctor import key_tests
 from crawler.upkeep.doctor import system_tests as parts
-from crawler.upkeep.doctor.types import OK, TROUBLE, WARNING, Line
+from crawler.upkeep.doctor.types import OK, TROUBLE, WARNING, DoctorLine
 from crawlpoints import services
 from crawlpoints.models import CrawlPoint
 from tests.flow.house import House
@@ -59,7 +59,7 @@ def test_a_damaged_house_hears_which_part_and_what_to_do(house: House) -> None:
     assert not (house.folder / "primary.sqlite3").exists(), "looking makes no file"
 
 
-def said(found: list[Line], part: str) -> Line:
+def said(found: list[DoctorLine], part: str) -> DoctorLine:
     return next(line for line in found if line.part == part)
 
 

@@ -100,7 +100,7 @@ def _over_the_wire(encoding: str, body: bytes) -> Blast:
     try:
         with Site() as site, memory() as growth:
             site.pages["/"] = page(body, f"Content-Encoding: {encoding}")
-            (answer,) = fetch_all(curl.Fetcher(), [request(site.url("/"))])
+            (answer,) = fetch_all(curl.CurlTransport(), [request(site.url("/"))])
             if not answer.truncated or len(answer.body) > size_limits.TEXT_AT_MOST:
                 produced[0] = UNPACKED  # stored as if it were a page
     finally:

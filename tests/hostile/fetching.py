@@ -59,7 +59,7 @@ def _fetch_some(site: Site, numbers: range, seed: int, figures: Figures) -> None
     paths = list(answers)
     plain = [request(site.url(path)) for path in paths[len(paths) // 10 :]]
     windows = [request(site.url(path), Credentials(3, "u", "p")) for path in paths[: len(paths) // 10]]
-    for fetcher, requests in ((curl.Fetcher(_AT_ONCE), plain), (requests_fetcher.Fetcher(), windows)):
+    for fetcher, requests in ((curl.CurlTransport(_AT_ONCE), plain), (requests_fetcher.RequestsTransport(), windows)):
         for answer in _as_they_come(fetcher, requests, figures):
             _judge(answer, answers[answer.request.address.path], figures)
 
@@ -78,19 +78,21 @@ def _never_hangs_up(data: bytes) -> Page:
     return serve
 
 
-def fetch_all(fetcher: curl.Fetcher | requests_fetcher.Fetcher, requests: list[Request]) -> list[Fetched]:
+def fetch_all(
+    fetcher: curl.CurlTransport | requests_fetcher.RequestsTransport, requests: list[Request]
+) -> list[Fetched]:
     return list(_as_they_come(fetcher, requests, Figures()))
 
 
 def _as_they_come(
-    fetcher: curl.Fetcher | requests_fetcher.Fetcher, requests: list[Request], figures: Figures
+    fetcher: curl.CurlTransport | requests_fetcher.RequestsTransport, requests: list[Request], figures: Figures
 ) -> Iterator[Fetched]:
     """The answers as they come; a request without one after its time is a hang."""
     waiting = [replace(one, token=number) for number, one in enumerate(requests)]
     begun: dict[int, float] = {}
     while waiting or fetcher.active():
         while waiting and fetcher.active() < (
-            _AT_ONCE if isinstance(fetcher, curl.Fetcher) else requests_fetcher.THREADS
+            _AT_ONCE if isinstance(fetcher, curl.CurlTransport) else requests_fetcher.THREADS
         ):
             begun[waiting[-1].token] = time.monotonic()
             fetcher.start(waiting.pop())

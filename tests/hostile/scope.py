@@ -8,7 +8,7 @@ import time
 from ada_url import URL
 
 from clearinghouse.addresses.parsing import resolve
-from crawler.policy.judge import Rules
+from crawler.policy.judge import CrawlRules
 from crawler.values import PointSettings, Snapshot
 
 ROOTS = ("https://a.org/docs/", "http://a.org/lib", "http://b.org:8080/")
@@ -29,7 +29,7 @@ def judge_links(count: int, seed: int = 1, seconds: float = 1e9) -> tuple[int, i
     """How many links were judged, how many of them would be fetched, and those that should not be."""
     deadline = time.monotonic() + seconds
     chance = random.Random(seed)
-    rules = Rules(Snapshot(1, tuple(PointSettings(n, root, root) for n, root in enumerate(ROOTS, 1)), EXCLUDES))
+    rules = CrawlRules(Snapshot(1, tuple(PointSettings(n, root, root) for n, root in enumerate(ROOTS, 1)), EXCLUDES))
     bases = [*ROOTS, "https://a.org/docs/a/b.html?c", "http://a.org/lib/x/y"]
     fetched, faults = 0, []
     for number in range(count):

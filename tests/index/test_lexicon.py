@@ -3,7 +3,7 @@
 import pytest
 
 from clearinghouse.database.aliases import TARGETS
-from clearinghouse.operations import queues
+from clearinghouse.operations import work_queues
 from clearinghouse.published.models import LexiconState, LexiconWord
 from crawler import jobs
 from crawler.propagation.loading import load
@@ -71,14 +71,14 @@ def test_counts_follow_a_rollback_and_the_next_propagation(generations):
 
 def test_the_tick_notices_a_rollback_and_its_ring_opens_a_door_of_ours(generations, monkeypatch):
     rings: list[str] = []
-    monkeypatch.setattr(queues, "ring", lambda queue, function, *ids: rings.append(function))
-    monkeypatch.setattr(queues, "waiting", lambda queue: 0)
+    monkeypatch.setattr(work_queues, "ring", lambda queue, function, *ids: rings.append(function))
+    monkeypatch.setattr(work_queues, "waiting", lambda queue: 0)
     tick.Tick().round()
     assert "crawler.jobs.count_words" not in rings
     rollback.roll_back("primary", by="tester")
     tick.Tick().round()
     assert "crawler.jobs.count_words" in rings
-    assert "crawler.jobs.count_words" in queues.TRUSTED
+    assert "crawler.jobs.count_words" in work_queues.TRUSTED
     jobs.count_words()
     rings.clear()
     tick.Tick().round()

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from clearinghouse.audit.models import Entry
 from clearinghouse.library import document_import, services
-from clearinghouse.library.document_csv import Unreadable, read
+from clearinghouse.library.document_csv import UnreadableDocumentCsv, read
 from clearinghouse.library.models import Document
 
 pytestmark = pytest.mark.django_db(databases="__all__")
@@ -86,7 +86,7 @@ def test_columns_may_stand_in_any_order_with_semicolons_and_a_byte_order_mark() 
 
 @pytest.mark.parametrize("text", ["", "\n\n", "name,project\nA,B\n", "title,title\nA,B\n", 'title\n"open'])
 def test_what_is_no_list_of_documents_is_refused_with_a_sentence(text: str) -> None:
-    with pytest.raises(Unreadable):
+    with pytest.raises(UnreadableDocumentCsv):
         document_import.import_documents(text)
 
 
@@ -94,7 +94,7 @@ def test_what_is_no_list_of_documents_is_refused_with_a_sentence(text: str) -> N
 def test_reading_never_fails_otherwise(text: str) -> None:
     try:
         read("title,project\n" + text)
-    except Unreadable as refusal:
+    except UnreadableDocumentCsv as refusal:
         assert str(refusal)
 
 
@@ -127,5 +127,5 @@ def test_a_list_asks_no_more_questions_for_more_documents_and_is_bounded(editor:
     entry = Entry.objects.get(kind="document", action="add", thing_id=one.pk)
     assert (entry.after, entry.document_id) == (services.facts(one), one.pk)
     assert one.fields.get().type.name == "crawl points"
-    with pytest.raises(Unreadable, match="At most 3,000 documents can be imported at once"):
+    with pytest.raises(UnreadableDocumentCsv, match="At most 3,000 documents can be imported at once"):
         read("title\n" + "x\n" * 3_001)

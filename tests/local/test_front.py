@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from clearinghouse.gateway import routes
-from clearinghouse.gateway.request_turns import Turns
+from clearinghouse.gateway.request_turns import RequestTurns
 from clearinghouse.local import ports
 from tests.flow.house import BASE, until
 
@@ -263,13 +263,13 @@ def run_apart(work: Coroutine[Any, Any, Any]) -> Any:
 def test_turns_go_round_by_address_and_then_by_session() -> None:
     order: list[str] = []
 
-    async def ask(turns: Turns, key: tuple[str, str]) -> None:
+    async def ask(turns: RequestTurns, key: tuple[str, str]) -> None:
         async with turns.one(key, 5):
             order.append("/".join(key))
             await asyncio.sleep(0.01)
 
     async def all_of_them() -> None:
-        turns = Turns(1, 1)
+        turns = RequestTurns(1, 1)
         greedy = [asyncio.create_task(ask(turns, ("far", f"s{number % 2}"))) for number in range(6)]
         await asyncio.sleep(0)
         await asyncio.gather(*greedy, ask(turns, ("near", "one")))
@@ -287,7 +287,7 @@ def test_who_never_pauses_has_one_request_at_work(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr("clearinghouse.gateway.request_turns.MUCH", 0.2)
     key, most = ("far", "greedy"), 0
 
-    async def ask(turns: Turns, at_work: list[int]) -> None:
+    async def ask(turns: RequestTurns, at_work: list[int]) -> None:
         nonlocal most
         async with turns.one(key, 5):
             at_work[0] += 1
@@ -297,7 +297,7 @@ def test_who_never_pauses_has_one_request_at_work(monkeypatch: pytest.MonkeyPatc
 
     async def rounds() -> list[int]:
         nonlocal most
-        turns, found = Turns(8, 2), []
+        turns, found = RequestTurns(8, 2), []
         for pause in (0.0, 0.0, 0.6):
             await asyncio.sleep(pause)
             at_work, most = [0], 0
@@ -313,12 +313,12 @@ def test_who_asks_for_very_much_rests_and_nothing_of_it_is_lost(monkeypatch: pyt
     monkeypatch.setattr("clearinghouse.gateway.request_turns.TOO_MUCH", 0.1)
     answered = {"greedy": 0, "other": 0}
 
-    async def ask(turns: Turns, who: str) -> None:
+    async def ask(turns: RequestTurns, who: str) -> None:
         async with turns.one(("far", who), 5):
             answered[who] += 1
 
     async def all_of_them() -> float:
-        turns, began = Turns(8, 2), time.monotonic()
+        turns, began = RequestTurns(8, 2), time.monotonic()
         greedy = [asyncio.create_task(ask(turns, "greedy")) for _ in range(80)]
         await asyncio.sleep(0.3)
         await ask(turns, "other")

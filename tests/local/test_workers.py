@@ -11,7 +11,7 @@ from redis import Redis
 
 import crawler.jobs
 import crawlpoints.jobs
-from clearinghouse.operations import queues
+from clearinghouse.operations import work_queues
 from tests.flow.house import House
 
 QUEUE = "rq:queue:crawl"
@@ -46,7 +46,7 @@ def test_every_job_of_the_product_is_taken() -> None:
         f"{module.__name__}.{name}" for module in (crawler.jobs, crawlpoints.jobs) for name, one in vars(module).items()
         if isfunction(one) and one.__module__ == module.__name__ and not name.startswith("_")
     }  # fmt: skip
-    assert ours == queues.TRUSTED
+    assert ours == work_queues.TRUSTED
 
 
 def test_a_job_that_is_not_ours_is_refused_and_the_worker_goes_on(house, redis, tmp_path):
@@ -102,5 +102,5 @@ def test_an_entry_of_a_worker_that_nobody_can_read_breaks_no_screen(house, redis
         redis.sadd(f"rq:workers{queue}", "rq:worker:good")
     redis.hset("rq:worker:good", mapping=good | {"state": "idle"})
     settings.REDIS_URL = f"unix://{house.folder}/redis.sock"
-    assert [one["name"] for one in queues.workers()] == ["good"]
-    assert queues.idle_workers(queues.CRAWL) == 1
+    assert [one["name"] for one in work_queues.workers()] == ["good"]
+    assert work_queues.idle_workers(work_queues.CRAWL) == 1

@@ -12,7 +12,7 @@ from django.db import connections
 from clearinghouse.library.models import Document, Sheet
 from crawler import bulk_sql
 from crawler.engine.initializer import initialize
-from crawler.engine.loop import Crawl
+from crawler.engine.loop import InstanceLoop
 from crawler.launching import launch
 from crawler.models import Host, Run
 from crawler.values import Snapshot
@@ -75,7 +75,7 @@ def _fork(run: Run, kill_at: int) -> int:
     try:
         if kill_at:
             _die_at(kill_at)
-        Crawl(run).work()
+        InstanceLoop(run).work()
         code = 0
     except BaseException:
         traceback.print_exc()

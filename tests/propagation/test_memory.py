@@ -2,7 +2,7 @@
 
 import random
 
-from crawler.propagation.loading.packed_keys import Keys, Numbers
+from crawler.propagation.loading.packed_keys import Numbers, PackedKeys
 from crawler.propagation.loading.packed_pages import DesiredPage, Pages, WantedPages, published_id
 from tests.bench import propagation_memory
 
@@ -28,7 +28,7 @@ def test_packed_keys_are_what_a_dict_is() -> None:
     assert digest(7) in packed and digest(501) not in packed and b"short" not in packed
     packed[digest(7)] = -1
     assert packed[digest(7)] == -1 and len(packed) == 500
-    some = Keys()
+    some = PackedKeys()
     for key in given:
         some.add(key)
     assert set(some) == set(given) and len(some) == 500

@@ -45,8 +45,8 @@ def _document(one: World, number: int) -> None:
 def _of_the_document(one: World, number: int) -> None:
     from crawler.launching.launch import snapshot_of
     from crawler.models import Preview
-    from crawlpoints.documents import document_notes
     from crawlpoints import services as crawlpoints
+    from crawlpoints.documents import document_notes
     from crawlpoints.imports import import_steps
 
     url = f"{_URL}{number}/"

@@ -63,14 +63,14 @@ def test_of_the_generations_before_a_new_one_only_the_last_stays_in_memory(libra
 
 
 def test_searches_that_find_nothing_weigh_what_they_take(library, monkeypatch):
-    monkeypatch.setattr(search_cache, "SEARCHES", search_cache.Kept(1_000))
+    monkeypatch.setattr(search_cache, "SEARCHES", search_cache.BoundedCache(1_000))
     for number in range(50):
         assert found(f"nobodysays{number}").total == 0
     assert 0 < len(search_cache.SEARCHES) <= 1_000 / search_cache.ANSWER
 
 
 def test_what_is_kept_is_bounded():
-    store = search_cache.Kept(10)
+    store = search_cache.BoundedCache(10)
     for number in range(100):
         assert store.get(("primary", number), lambda number=number: (number, 3)) == number
     assert len(store) == 3
@@ -80,7 +80,7 @@ def test_what_is_kept_is_bounded():
 
 def test_what_several_ask_for_at_once_is_made_once_and_nobody_else_waits_for_it():
     """All threads of a process read the facts of a new generation at once, and each took four times as long."""
-    store, made, going_on = search_cache.Kept(10), [], Event()
+    store, made, going_on = search_cache.BoundedCache(10), [], Event()
 
     def slowly() -> tuple[str, int]:
         made.append("facts")
@@ -96,7 +96,7 @@ def test_what_several_ask_for_at_once_is_made_once_and_nobody_else_waits_for_it(
 
 
 def test_what_could_not_be_made_is_made_by_the_next_who_asks():
-    store = search_cache.Kept(10)
+    store = search_cache.BoundedCache(10)
 
     def fails() -> tuple[str, int]:
         raise DatabaseError

@@ -1,16 +1,16 @@
 """The order of the best candidates: where the words stand decides among pages that hold them as often."""
 
 from clearinghouse.search.query import parse
-from clearinghouse.search.ranking.result_order import Candidate, ranked
+from clearinghouse.search.ranking.result_order import RankedPage, ranked
 
 
 def page(
     number: int, title: str = "", headings: str = "", url: str = "http://a.org/x.html", score: float = 1.0, text=""
 ):
-    return Candidate(number, score, title, headings, "", url, text)
+    return RankedPage(number, score, title, headings, "", url, text)
 
 
-def order(text: str, *pages: Candidate) -> list[int]:
+def order(text: str, *pages: RankedPage) -> list[int]:
     return [number for number, _ in ranked(parse(text), pages)]
 
 

@@ -3,7 +3,7 @@
 from clearinghouse.search.curation.search_rules import (
     MOST_ADDED,
     BestBet,
-    Rules,
+    SearchRules,
     Synonym,
     applied,
     recommended,
@@ -19,8 +19,8 @@ def groups(query: Query) -> list[list[str]]:
     return [[" ".join(term.words) for term in group] for group in query.groups]
 
 
-def one_way(words: str, *others: str, project: str = "") -> Rules:
-    return Rules(synonyms=tuple(synonyms_of(words, others, both_ways=False, project=project)))
+def one_way(words: str, *others: str, project: str = "") -> SearchRules:
+    return SearchRules(synonyms=tuple(synonyms_of(words, others, both_ways=False, project=project)))
 
 
 def test_a_synonym_becomes_an_alternative_and_the_results_say_so():
@@ -31,19 +31,19 @@ def test_a_synonym_becomes_an_alternative_and_the_results_say_so():
 
 def test_one_way_is_one_way_and_both_ways_is_each_to_all():
     assert groups(applied(parse("heart"), one_way("cardiac", "heart"))) == [["heart"]]
-    both = Rules(synonyms=tuple(synonyms_of("cardiac", ["heart", "coronary"], both_ways=True)))
+    both = SearchRules(synonyms=tuple(synonyms_of("cardiac", ["heart", "coronary"], both_ways=True)))
     assert groups(applied(parse("coronary"), both)) == [["coronary", "cardiac", "heart"]]
 
 
 def test_other_forms_of_a_word_count_and_phrases_do_as_a_whole():
     assert groups(applied(parse("measures"), one_way("measure", "indicator"))) == [["measures", "indicator"]]
-    rules = Rules(synonyms=(Synonym(HEART, (INFARCTION,)),))
+    rules = SearchRules(synonyms=(Synonym(HEART, (INFARCTION,)),))
     assert groups(applied(parse('"heart attack" rate'), rules)) == [["heart attack", "myocardial infarction"], ["rate"]]
 
 
 def test_words_beside_each_other_are_the_words_of_a_rule():
     """(heart or infarction) and (attack or infarction) finds what has both words, and what has the other."""
-    rules = Rules(synonyms=(Synonym(HEART, (INFARCTION,)),))
+    rules = SearchRules(synonyms=(Synonym(HEART, (INFARCTION,)),))
     found = applied(parse("rate heart attack"), rules)
     assert groups(found) == [["rate"], ["heart", "myocardial infarction"], ["attack", "myocardial infarction"]]
     assert groups(applied(parse("attack heart"), rules)) == [["attack"], ["heart"]]
@@ -66,7 +66,7 @@ def test_rules_never_make_a_query_endless():
 
 
 def test_stopwords_are_left_out_unless_nothing_else_was_typed():
-    rules = Rules(stopwords=(("program", ""),))
+    rules = SearchRules(stopwords=(("program", ""),))
     found = applied(parse("asthma program"), rules)
     assert groups(found) == [["asthma"]]
     assert found.notes == ("“program” was left out: pages everywhere contain it.",)
@@ -76,7 +76,7 @@ def test_stopwords_are_left_out_unless_nothing_else_was_typed():
 
 
 def test_the_rules_of_a_project_stay_with_it():
-    rules = Rules(
+    rules = SearchRules(
         synonyms=(Synonym(("cardiac",), (("heart",),), "Measures"),),
         stopwords=(("rate", "Measures"),),
         best_bets=(BestBet(("cardiac", "rate"), ("https://a.example/",), "Measures"),),
@@ -90,7 +90,7 @@ def test_the_rules_of_a_project_stay_with_it():
 
 
 def test_a_best_bet_is_for_exactly_its_words_in_any_order():
-    rules = Rules(best_bets=(BestBet(("hospital", "measure"), ("https://a.example/", "https://b.example/")),))
+    rules = SearchRules(best_bets=(BestBet(("hospital", "measure"), ("https://a.example/", "https://b.example/")),))
     urls = [("https://a.example/", ""), ("https://b.example/", "")]
     assert recommended(parse("measures hospital"), rules) == urls
     assert recommended(parse('"hospital measures"'), rules) == urls

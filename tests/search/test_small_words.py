@@ -5,7 +5,7 @@ import pytest
 from django.core.management import call_command
 
 from clearinghouse.search import engine, small_words
-from clearinghouse.search.curation.search_rules import BestBet, Rules, recommended, synonyms_of, with_synonyms
+from clearinghouse.search.curation.search_rules import BestBet, SearchRules, recommended, synonyms_of, with_synonyms
 from clearinghouse.search.engine import Narrow
 from clearinghouse.search.query import parse
 
@@ -89,10 +89,10 @@ def test_pages_with_all_words_come_first_where_the_order_is_another(db):
 
 
 def test_what_people_taught_the_search_does_not_depend_on_small_words():
-    rules = Rules(best_bets=(BestBet(("how", "to", "apply"), ("https://a.example/",)),))
+    rules = SearchRules(best_bets=(BestBet(("how", "to", "apply"), ("https://a.example/",)),))
     for text in ("apply", "how do I apply", "how to apply"):
         assert recommended(parse(text), rules) == [("https://a.example/", "")], text
-    rules = Rules(synonyms=tuple(synonyms_of("head of state", ["president"], both_ways=False)))
+    rules = SearchRules(synonyms=tuple(synonyms_of("head of state", ["president"], both_ways=False)))
     taught = with_synonyms(parse("who is head of state"), rules)
     assert [[" ".join(term.words) for term in group] for group in taught.required] == [
         ["head", "president"], ["state", "president"]

@@ -13,7 +13,7 @@ from clearinghouse.library.models import Document
 from clearinghouse.vault import sealing
 from crawler.fetch.sign_in.point_key import PointKey
 from crawler.launching.launch import snapshot_of
-from crawler.sites.credentials import Keys
+from crawler.sites.credentials import InstanceCredentials
 from crawler.upkeep import key_rotation
 from crawlpoints import services
 from crawlpoints.models import CrawlPoint
@@ -82,10 +82,10 @@ def test_killed_half_way_it_goes_on_and_makes_no_third_key(points: list[CrawlPoi
 def test_a_crawl_that_runs_meanwhile_reads_passwords_under_either_key(
     points: list[CrawlPoint], document: Document
 ) -> None:
-    running = Keys()
+    running = InstanceCredentials()
     [owner] = snapshot_of(document).points
     key_rotation.add_key()
-    before = Keys().for_request(owner, URL.format("first"))
+    before = InstanceCredentials().for_request(owner, URL.format("first"))
     rotate()
     after = running.for_request(owner, URL.format("first"))
     assert isinstance(before, PointKey) and isinstance(after, PointKey)

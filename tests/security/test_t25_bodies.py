@@ -13,7 +13,7 @@ from clearinghouse.addresses import Address
 from clearinghouse.addresses.parsing import parse
 from clearinghouse.web.body_limits import MOST_BYTES, MOST_OF_AN_IMPORT
 from crawler.fetch.sign_in import sign_in_forms
-from crawler.fetch.sign_in.point_key import FORM, PointKey, SignInForm
+from crawler.fetch.sign_in.point_key import FORM, PointKey, SiteSignInForm
 from crawler.preview.form_detection import detect
 from crawler.values import Fetched, Request
 from tests.sites.misbehaving import Site, page
@@ -63,7 +63,7 @@ def test_t25_a_sign_in_page_of_countless_tags_is_not_read(piece: str) -> None:
         assert detect(site.url("/login")).problem == "The page is too large to be a sign-in page"
         address = parse(site.url("/login"))
         assert isinstance(address, Address)
-        key = PointKey(FORM, "u", "p", point_id=1, form=SignInForm(address.href, "u", "p", ""))
+        key = PointKey(FORM, "u", "p", point_id=1, form=SiteSignInForm(address.href, "u", "p", ""))
         found = sign_in_forms.fill_in(Fetched(Request(address.href, address), 200, [], body), key)
         assert found == "the sign-in page is too large"
     assert time.process_time() - began < 2

@@ -12,7 +12,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from clearinghouse.library.models import Document
-from clearinghouse.operations import queues
+from clearinghouse.operations import work_queues
 from crawler.errors import TooManyAtOnce
 from crawler.launching.launch import snapshot_of
 from crawler.models import Preview
@@ -108,7 +108,7 @@ def test_t40_of_two_asked_for_at_the_same_moment_one_goes(
         create(**values)
         return create(**values)
 
-    monkeypatch.setattr(queues, "ring", lambda *told: rung.append(told))
+    monkeypatch.setattr(work_queues, "ring", lambda *told: rung.append(told))
     monkeypatch.setattr(Preview.objects, "create", both)
     with pytest.raises(TooManyAtOnce):
         preview_rows.ask(snapshot, "editor", {})

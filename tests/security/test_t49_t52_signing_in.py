@@ -117,7 +117,7 @@ def test_t49_a_process_computes_one_password_at_a_time_and_few_wait() -> None:
                 time.sleep(0.2)
                 with lock:
                     now_computing -= 1
-        except password_hashing.TooBusy:
+        except password_hashing.TooManySignIns:
             with lock:
                 refused += 1
 

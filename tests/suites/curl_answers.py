@@ -56,8 +56,8 @@ def run(folder: Path) -> Result:
         for case in _cases(folder / "tests/data"):
             site.pages["/"] = raw(case.data)
             for way, fetcher, key in (
-                ("libcurl", curl.Fetcher(), None),
-                ("requests", requests_fetcher.Fetcher(), Credentials(3, "u", "p")),
+                ("libcurl", curl.CurlTransport(), None),
+                ("requests", requests_fetcher.RequestsTransport(), Credentials(3, "u", "p")),
             ):
                 (answer,) = fetch_all(fetcher, [request(site.url("/"), key)])
                 _judge(result, f"{case.name}, {way}", case, answer)

@@ -44,8 +44,8 @@ def run(folder: Path) -> Result:
 
 
 def _ways() -> Iterator[tuple[str, "curl.Fetcher | requests_fetcher.Fetcher", Credentials | None]]:
-    yield "libcurl", curl.Fetcher(), None
-    yield "requests", requests_fetcher.Fetcher(), Credentials(3, "u", "p")
+    yield "libcurl", curl.CurlTransport(), None
+    yield "requests", requests_fetcher.RequestsTransport(), Credentials(3, "u", "p")
 
 
 def _cases(text: str) -> Iterator[tuple[str, bytes, str]]:

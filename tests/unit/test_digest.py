@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clearinghouse.addresses.parsing import split
-from crawler.fetch.curl import Fetcher
+from crawler.fetch.curl import CurlTransport
 from crawler.fetch.sign_in import digest_auth
 from crawler.values import Credentials, Fetched, Request
 from tests.sites.digest import DigestDoor
@@ -26,13 +26,13 @@ def site() -> Iterator[Site]:
 
 
 @pytest.fixture
-def fetcher() -> Iterator[Fetcher]:
-    fetcher = Fetcher(16)
+def fetcher() -> Iterator[CurlTransport]:
+    fetcher = CurlTransport(16)
     yield fetcher
     fetcher.close()
 
 
-def get(fetcher: Fetcher, *urls: str, credentials: Credentials | None = MUFASA) -> list[Fetched]:
+def get(fetcher: CurlTransport, *urls: str, credentials: Credentials | None = MUFASA) -> list[Fetched]:
     for url in urls:
         fetcher.start(Request(url, split(url), credentials=credentials))
     answers: list[Fetched] = []
@@ -68,7 +68,7 @@ def test_a_realm_with_quotes_is_hashed_as_it_is_meant_and_sent_back_quoted(realm
 
 
 @pytest.mark.parametrize("odd", [r'a "b" c', "a\\", r"\\\"", '"', "a, nonce=x"])
-def test_servers_with_odd_words_let_us_in(site: Site, fetcher: Fetcher, odd: str) -> None:
+def test_servers_with_odd_words_let_us_in(site: Site, fetcher: CurlTransport, odd: str) -> None:
     door = site.pages["/"] = DigestDoor(realm=odd, opaque=odd)
     assert [get(fetcher, site.url("/"))[0].body for _ in range(2)] == [b"let in"] * 2
     assert {(sent["realm"], sent["opaque"]) for sent in door.sent} == {(odd, odd)}
@@ -114,7 +114,7 @@ def test_challenges_are_read_and_unusable_ones_left_alone(value: str, found: lis
 @pytest.mark.parametrize(
     ("algorithm", "qop"), list(product(ALGORITHMS, ["auth", "auth-int, auth", "auth-int", "auth,auth-int"]))
 )
-def test_servers_let_us_in(site: Site, fetcher: Fetcher, algorithm: str, qop: str) -> None:
+def test_servers_let_us_in(site: Site, fetcher: CurlTransport, algorithm: str, qop: str) -> None:
     door = site.pages["/dir/index.html"] = DigestDoor(algorithm=algorithm, qop=qop)
     first, second = (get(fetcher, site.url("/dir/index.html?a=%20b"))[0] for _ in range(2))
     assert (first.body, second.body, len(site.log)) == (b"let in", b"let in", 3)
@@ -122,25 +122,25 @@ def test_servers_let_us_in(site: Site, fetcher: Fetcher, algorithm: str, qop: st
     assert {sent["qop"] for sent in door.sent} == {"auth-int" if qop == "auth-int" else "auth"}
 
 
-def test_the_old_form_without_qop(site: Site, fetcher: Fetcher) -> None:
+def test_the_old_form_without_qop(site: Site, fetcher: CurlTransport) -> None:
     site.pages["/"] = DigestDoor(qop="", algorithm="")
     assert [answer.body for answer in get(fetcher, site.url("/"))] == [b"let in"]
 
 
-def test_names_and_passwords_outside_ascii_are_utf_8(site: Site, fetcher: Fetcher) -> None:
+def test_names_and_passwords_outside_ascii_are_utf_8(site: Site, fetcher: CurlTransport) -> None:
     site.pages["/"] = DigestDoor(user='J"äsøn\\ Doe', password="Sécret: 密")
     answer = get(fetcher, site.url("/"), credentials=Credentials(2, 'J"äsøn\\ Doe', "Sécret: 密"))[0]
     assert answer.body == b"let in"
 
 
-def test_the_strongest_algorithm_is_answered(site: Site, fetcher: Fetcher) -> None:
+def test_the_strongest_algorithm_is_answered(site: Site, fetcher: CurlTransport) -> None:
     weaker = '\r\nWWW-Authenticate: Digest realm="a, b", nonce="x", qop="auth"\r\nWWW-Authenticate: Basic realm="a, b"'
     door = site.pages["/"] = DigestDoor(algorithm="SHA-256", extra=weaker)
     assert get(fetcher, site.url("/"))[0].body == b"let in"
     assert [sent["algorithm"] for sent in door.sent] == ["SHA-256"]
 
 
-def test_a_stale_nonce_costs_one_more_request(site: Site, fetcher: Fetcher) -> None:
+def test_a_stale_nonce_costs_one_more_request(site: Site, fetcher: CurlTransport) -> None:
     door = site.pages["/"] = DigestDoor(lifetime=2)
     for _ in range(6):
         before = len(site.log)
@@ -149,14 +149,14 @@ def test_a_stale_nonce_costs_one_more_request(site: Site, fetcher: Fetcher) -> N
     assert (len(site.log), door.refusals) == (9, 3)
 
 
-def test_the_next_nonce_is_used_at_once(site: Site, fetcher: Fetcher) -> None:
+def test_the_next_nonce_is_used_at_once(site: Site, fetcher: CurlTransport) -> None:
     door = site.pages["/"] = DigestDoor(lifetime=1, next_nonces=True)
     for _ in range(5):
         assert get(fetcher, site.url("/"))[0].body == b"let in"
     assert (len(site.log), door.refusals) == (6, 1)
 
 
-def test_many_at_once_are_all_let_in_with_two_requests_each_at_most(site: Site, fetcher: Fetcher) -> None:
+def test_many_at_once_are_all_let_in_with_two_requests_each_at_most(site: Site, fetcher: CurlTransport) -> None:
     site.pages["/"] = DigestDoor(lifetime=3)
     for _ in range(5):
         answers = get(fetcher, *(site.url(f"/?{n}") for n in range(12)))
@@ -165,14 +165,16 @@ def test_many_at_once_are_all_let_in_with_two_requests_each_at_most(site: Site, 
     assert max(asked.count(target) for target in asked) <= 10
 
 
-def test_a_wrong_password_costs_two_requests(site: Site, fetcher: Fetcher) -> None:
+def test_a_wrong_password_costs_two_requests(site: Site, fetcher: CurlTransport) -> None:
     site.pages["/"] = DigestDoor(password="another")
     answer = get(fetcher, site.url("/"))[0]
     assert (answer.status, answer.reason, len(site.log)) == (401, "", 2)
 
 
 @pytest.mark.parametrize("challenge", ['Digest realm="other", nonce="1", qop="auth"', 'Basic realm="a, b"'])
-def test_once_let_in_no_other_realm_and_no_basic_gets_an_answer(site: Site, fetcher: Fetcher, challenge: str) -> None:
+def test_once_let_in_no_other_realm_and_no_basic_gets_an_answer(
+    site: Site, fetcher: CurlTransport, challenge: str
+) -> None:
     site.pages["/"] = DigestDoor()
     assert get(fetcher, site.url("/"))[0].body == b"let in"
     site.pages["/"] = page("", f"WWW-Authenticate: {challenge}", status="401 Unauthorized")
@@ -195,7 +197,7 @@ def test_once_let_in_no_other_realm_and_no_basic_gets_an_answer(site: Site, fetc
     ],
 )
 def test_a_refusal_never_costs_more_than_two_requests(
-    site: Site, fetcher: Fetcher, challenge: str, requests: int
+    site: Site, fetcher: CurlTransport, challenge: str, requests: int
 ) -> None:
     site.pages["/"] = page("", *([challenge] if challenge else []), status="401 Unauthorized")
     for n in range(1, 4):
@@ -212,7 +214,7 @@ def test_no_challenge_breaks_anything(text: str) -> None:
         assert not {"\r", "\n", "\0"} & set(header) and "Circle" not in header
 
 
-def test_two_passwords_on_one_site_do_not_mix(site: Site, fetcher: Fetcher) -> None:
+def test_two_passwords_on_one_site_do_not_mix(site: Site, fetcher: CurlTransport) -> None:
     site.pages["/a"], site.pages["/b"] = DigestDoor(), DigestDoor(user="Scar", password="Be prepared", realm="b")
     scar = Credentials(2, "Scar", "Be prepared")
     for _ in range(2):
@@ -222,13 +224,13 @@ def test_two_passwords_on_one_site_do_not_mix(site: Site, fetcher: Fetcher) -> N
     assert len(site.log) == 7
 
 
-def test_both_requests_share_the_time_and_the_bytes_of_one(site: Site, fetcher: Fetcher) -> None:
+def test_both_requests_share_the_time_and_the_bytes_of_one(site: Site, fetcher: CurlTransport) -> None:
     site.pages["/"] = DigestDoor()
     answer = get(fetcher, site.url("/"))[0]
     assert answer.received > 40_000  # most of it is the refusal
 
 
-def test_a_challenge_with_a_line_break_never_becomes_a_header(site: Site, fetcher: Fetcher) -> None:
+def test_a_challenge_with_a_line_break_never_becomes_a_header(site: Site, fetcher: CurlTransport) -> None:
     def challenge(asked: Asked) -> bytes:
         return b'HTTP/1.1 401 No\r\nWWW-Authenticate: Digest realm="a\rX: y", nonce="1"\r\nContent-Length: 0\r\n\r\n'
 

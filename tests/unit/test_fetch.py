@@ -10,7 +10,7 @@ import pytest
 from clearinghouse.addresses import Address, networks
 from clearinghouse.addresses.parsing import parse
 from crawler.fetch import curl_transfer
-from crawler.fetch.curl import Fetcher
+from crawler.fetch.curl import CurlTransport
 from crawler.values import REASONS, Credentials, Fetched, Request
 from tests.sites import certificates
 from tests.sites.misbehaving import Asked, Site, drip, page, raw, redirect
@@ -32,7 +32,7 @@ def request(url: str, **options: object) -> Request:
 
 def fetch_all(*requests: Request) -> list[Fetched]:
     """The answers in the order of the requests."""
-    fetcher = Fetcher(64)
+    fetcher = CurlTransport(64)
     for index, one in enumerate(requests):
         fetcher.start(Request(**{**{name: getattr(one, name) for name in one.__slots__}, "token": index}))
     answers: list[Fetched] = []
@@ -89,7 +89,7 @@ def test_a_line_break_in_a_header_is_never_sent(site: Site) -> None:
 
 def test_connections_are_used_again(site: Site) -> None:
     site.pages["/"] = page("x")
-    fetcher = Fetcher(8)
+    fetcher = CurlTransport(8)
     for _ in range(20):
         fetcher.start(request(site.url("/")))
         while fetcher.active():
@@ -107,7 +107,7 @@ def test_many_at_once_come_out_each_with_its_own_body(site: Site) -> None:
 
 def test_waiting_ends_when_something_is_ready_or_the_time_is_over(site: Site) -> None:
     site.pages["/slow"] = drip(HEAD + b"\r\n", b"x", 0.5, 4)
-    fetcher = Fetcher(8)
+    fetcher = CurlTransport(8)
     started = time.monotonic()
     assert fetcher.wait(0.05) == []
     fetcher.start(request(site.url("/slow")))
@@ -287,7 +287,7 @@ def test_digest_answers_a_digest_challenge_and_never_a_basic_one(site: Site) -> 
 
 def test_a_digest_password_is_forgotten_with_its_request(site: Site) -> None:
     site.pages["/"] = _challenge
-    fetcher = Fetcher(4)
+    fetcher = CurlTransport(4)
     for credentials in (Credentials(2, "user", "pw"), None):
         fetcher.start(request(site.url("/"), credentials=credentials))
         while fetcher.active():
@@ -345,7 +345,7 @@ def test_nothing_secret_is_shown_to_a_bad_certificate(self_signed: ssl.SSLContex
             request(site.url("/"), accept_bad_certificate=True),
             request(site.url("/"), accept_bad_certificate=True, **shown),
         )
-        fetcher = Fetcher(4)
+        fetcher = CurlTransport(4)
         reasons = []
         for one in (plain, secret):
             fetcher.start(one)

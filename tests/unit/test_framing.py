@@ -31,15 +31,15 @@ def get(request: pytest.FixtureRequest) -> Callable[..., list[Fetched]]:
 
 
 def by_libcurl(*urls: str, **options: object) -> list[Fetched]:
-    return one_after_another(curl.Fetcher(), urls, None, options)
+    return one_after_another(curl.CurlTransport(), urls, None, options)
 
 
 def by_requests(*urls: str, **options: object) -> list[Fetched]:
-    return one_after_another(requests_fetcher.Fetcher(), urls, NTLM, options)
+    return one_after_another(requests_fetcher.RequestsTransport(), urls, NTLM, options)
 
 
 def one_after_another(
-    fetcher: curl.Fetcher | requests_fetcher.Fetcher,
+    fetcher: curl.CurlTransport | requests_fetcher.RequestsTransport,
     urls: tuple[str, ...],
     key: Credentials | None,
     options: dict[str, object],

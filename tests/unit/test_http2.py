@@ -11,7 +11,7 @@ import pytest
 
 from crawler.engine.response_kind import RETRY, judge
 from crawler.fetch import curl_transfer
-from crawler.fetch.curl import Fetcher
+from crawler.fetch.curl import CurlTransport
 from tests.bench.crawl import free_port, wait_for_port
 from tests.hostile.fetching import fetch_all, request
 from tests.requirements import need
@@ -52,7 +52,9 @@ def test_a_site_that_speaks_http_2_is_read_in_it(tmp_path: Path, monkeypatch: py
     monkeypatch.setattr(curl_transfer.certifi, "where", lambda: str(authority.file))
     paths = [f"/{number}" for number in range(PAGES)]
     with nginx(tmp_path) as (address, log):
-        answers = fetch_all(Fetcher(), [request(address + path) for path in [*paths, "/gone", "/moved", "/nothing"]])
+        answers = fetch_all(
+            CurlTransport(), [request(address + path) for path in [*paths, "/gone", "/moved", "/nothing"]]
+        )
         time.sleep(0.1)
     found = {answer.request.address.path: answer for answer in answers}
     assert {(found[path].status, found[path].body) for path in paths} == {
@@ -82,7 +84,7 @@ def test_a_stream_nobody_looked_at_is_asked_for_again(
     authority = certificates.make(tmp_path)
     monkeypatch.setattr(curl_transfer.certifi, "where", lambda: str(authority.file))
     with http2.Site(authority.server, *answers) as site:
-        fetcher = Fetcher()
+        fetcher = CurlTransport()
         found = []
         for number in range(len(answers)):
             fetcher.start(request(site.url(f"/{number}")))
@@ -100,5 +102,5 @@ def test_a_connection_that_ends_at_once_is_tried_again_by_the_crawl(
     authority = certificates.make(tmp_path)
     monkeypatch.setattr(curl_transfer.certifi, "where", lambda: str(authority.file))
     with http2.Site(authority.server, http2.going_away) as site:
-        (answer,) = fetch_all(Fetcher(), [request(site.url())])
+        (answer,) = fetch_all(CurlTransport(), [request(site.url())])
     assert answer.status == 0 and judge(answer, 1, 0.0).kind == RETRY

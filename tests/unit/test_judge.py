@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from clearinghouse.addresses import Address, Refusal
 from clearinghouse.addresses.parsing import parse
 from crawler.policy.identity import identify, wire_url
-from crawler.policy.judge import CHECK_ORDER, Rules, first_blocking, too_deep
+from crawler.policy.judge import CHECK_ORDER, CrawlRules, first_blocking, too_deep
 from crawler.policy.session_ids import is_session
 from crawler.policy.traps import suspicion
 from crawler.values import REASONS, PointSettings, Snapshot
@@ -26,8 +26,8 @@ def point(number: int, root: str, **options: object) -> PointSettings:
     return PointSettings(id=number, url=root, root=root, **options)  # type: ignore[arg-type]
 
 
-def rules(*points: PointSettings, excludes: tuple[str, ...] = ()) -> Rules:
-    return Rules(Snapshot(1, points, excludes))
+def rules(*points: PointSettings, excludes: tuple[str, ...] = ()) -> CrawlRules:
+    return CrawlRules(Snapshot(1, points, excludes))
 
 
 def reason(found: Refusal | None) -> str:

@@ -14,7 +14,7 @@ from django.conf import settings
 from django.test import Client
 
 from clearinghouse.operations.logs import OneObject, about, escaped, without_secrets
-from crawler.engine.page_outcome import Reader
+from crawler.engine.page_outcome import OutcomeReader
 from crawler.models import LedgerEntry, Run
 from tests.crawler.conftest import crawl, make_document
 from tests.security.canary import CANARY, found_in
@@ -56,7 +56,7 @@ def test_a_fault_over_a_page_writes_what_the_page_says_as_escapes(
     def broken(*arguments: object) -> None:
         raise ValueError(FORGED)
 
-    monkeypatch.setattr(Reader, "store", broken)
+    monkeypatch.setattr(OutcomeReader, "store", broken)
     with Site() as site:
         site.pages["/"] = page("x")
         run: Run = crawl(make_document({"url": site.url("/")}), ignore_robots=True)

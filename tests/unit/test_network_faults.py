@@ -10,7 +10,7 @@ import pytest
 from clearinghouse.addresses import networks
 from crawler.engine.response_kind import retry_after
 from crawler.fetch import curl_transfer
-from crawler.fetch.curl import Fetcher
+from crawler.fetch.curl import CurlTransport
 from tests.hostile.fetching import fetch_all, request
 from tests.sites import certificates
 from tests.sites.misbehaving import Site, page, raw
@@ -35,14 +35,14 @@ def test_a_certificate_must_be_good_in_every_way(
     monkeypatch.setattr(curl_transfer.certifi, "where", lambda: str(authority.file))
     with Site(tls=authority.server) as site:
         site.pages["/"] = page("x")
-        (answer,) = fetch_all(Fetcher(), [request(f"https://{host}:{site.port}/")])
+        (answer,) = fetch_all(CurlTransport(), [request(f"https://{host}:{site.port}/")])
     assert answer.reason == reason
 
 
 def test_a_connection_that_died_meanwhile_costs_nothing() -> None:
     with Site() as site:
         site.pages["/"] = raw(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 1\r\n\r\nx")
-        fetcher = Fetcher()
+        fetcher = CurlTransport()
         for _ in range(5):
             fetcher.start(request(site.url("/")))
             (answer,) = fetcher.wait(5)
@@ -54,7 +54,7 @@ def test_a_name_with_a_dead_and_a_living_address_is_reached() -> None:
     """localhost is ::1 to many, where nobody listens and nobody may."""
     with Site() as site:
         site.pages["/"] = page("x")
-        (answer,) = fetch_all(Fetcher(), [request(f"http://localhost:{site.port}/")])
+        (answer,) = fetch_all(CurlTransport(), [request(f"http://localhost:{site.port}/")])
         assert (answer.body, answer.remote) == (b"x", "127.0.0.1")
         assert answer.milliseconds < 5_000
 
@@ -66,7 +66,7 @@ def test_a_site_may_have_an_address_of_the_new_kind_only(monkeypatch: pytest.Mon
     try:
         with Site("::1") as site:
             site.pages["/"] = page("x")
-            (answer,) = fetch_all(Fetcher(), [request(site.url("/"))])
+            (answer,) = fetch_all(CurlTransport(), [request(site.url("/"))])
             assert (answer.body, answer.remote) == (b"x", "::1")
     finally:
         monkeypatch.undo()
@@ -92,5 +92,5 @@ def test_nonsense_about_waiting_breaks_nothing(said: str) -> None:
 def test_nothing_listens_where_nobody_answers() -> None:
     with socket.socket() as silent:
         silent.bind(("127.0.0.1", 0))
-        (answer,) = fetch_all(Fetcher(), [request(f"http://127.0.0.1:{silent.getsockname()[1]}/")])
+        (answer,) = fetch_all(CurlTransport(), [request(f"http://127.0.0.1:{silent.getsockname()[1]}/")])
     assert (answer.reason, answer.status) == ("connect_failed", 0)

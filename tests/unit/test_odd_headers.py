@@ -20,7 +20,9 @@ HEADS = [
 @pytest.mark.parametrize("transport", ["libcurl", "requests"])
 @pytest.mark.parametrize("head", HEADS, ids=["etag", "date", "location", "challenge", "type"])
 def test_no_header_holds_what_a_database_refuses(head: bytes, transport: str) -> None:
-    fetcher, key = (curl.Fetcher(), None) if transport == "libcurl" else (requests_fetcher.Fetcher(), NTLM)
+    fetcher, key = (
+        (curl.CurlTransport(), None) if transport == "libcurl" else (requests_fetcher.RequestsTransport(), NTLM)
+    )
     with Site() as site:
         site.pages["/"] = raw(head + b"Content-Length: 1\r\n\r\nx")
         (answer,) = fetch_all(fetcher, [request(site.url("/"), key)])

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from crawler.extract.html import lexbor_tree, libxml_tree
-from crawler.extract.html.elements import Found
+from crawler.extract.html.elements import PageElements
 from tests.bench import site
 from tests.unit.test_extract import read, urls
 
@@ -30,7 +30,7 @@ PAGES = {
 }
 
 
-def by_both(page: str) -> tuple[tuple[Found, str], tuple[Found, str]]:
+def by_both(page: str) -> tuple[tuple[PageElements, str], tuple[PageElements, str]]:
     data = page.encode()
     one, other = lexbor_tree.read(data), libxml_tree.read(data)
     assert one is not None and other is not None

@@ -8,7 +8,7 @@ import pytest
 from clearinghouse.addresses.parsing import split
 from crawler.fetch.sign_in import sign_in_forms as reading
 from crawler.fetch.sign_in.cookies import Jar
-from crawler.fetch.sign_in.point_key import FORM, PointKey, SignInForm
+from crawler.fetch.sign_in.point_key import FORM, PointKey, SiteSignInForm
 from crawler.fetch.transports import Fetcher
 from crawler.values import Credentials, Fetched, Request
 from tests.sites import forms
@@ -38,7 +38,7 @@ class Paused(list[str]):
 
 
 def key_of(site: FormSite, text: str = forms.SIGNED_IN, paused: Paused | None = None, **changes: str) -> PointKey:
-    form = SignInForm(**{"url": site.url("/login"), "user_field": "user", "password_field": "pass",
+    form = SiteSignInForm(**{"url": site.url("/login"), "user_field": "user", "password_field": "pass",
                          "signed_in_text": text} | changes)  # fmt: skip
     return PointKey(
         FORM, forms.USER, forms.PASSWORD, point_id=1, form=form, pause=Paused() if paused is None else paused

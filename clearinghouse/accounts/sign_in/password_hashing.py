@@ -13,7 +13,7 @@ PATIENCE = 3.0  # seconds
 RETRY_AFTER = 5
 
 
-class TooBusy(Exception):
+class TooManySignIns(Exception):
     """Nobody's fault: so many people sign in at this moment that this one is asked to press again."""
 
     seconds = RETRY_AFTER
@@ -32,10 +32,10 @@ _turn = BoundedSemaphore(AT_ONCE)
 def turn() -> Iterator[None]:
     """Raises TooBusy at once where too many wait, and after PATIENCE where it takes too long."""
     if not _room.acquire(blocking=False):
-        raise TooBusy
+        raise TooManySignIns
     try:
         if not _turn.acquire(timeout=PATIENCE):
-            raise TooBusy
+            raise TooManySignIns
         try:
             yield
         finally:

@@ -20,7 +20,7 @@ _AHEAD = timedelta(minutes=1)  # a row from further in the future was written be
 
 
 @dataclass(frozen=True, slots=True)
-class Tally:
+class EventCount:
     number: int = 0
     first_until: datetime | None = None  # when the first of them is forgotten
 
@@ -33,14 +33,15 @@ def key_of(kind: str, *values: object) -> str:
     return hashlib.sha256("\n".join([kind, *map(str, values)]).encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def tallies(keys: Collection[str]) -> dict[str, Tally]:
+def tallies(keys: Collection[str]) -> dict[str, EventCount]:
     """How often each of these was noted lately; one question, for keys of nothing too."""
     now = timezone.now()
     rows = RecentEvent.objects.filter(key__in=keys, until__gt=now, at__lte=now + _AHEAD).values("key")
     found = {
-        row["key"]: Tally(row["number"], row["first"]) for row in rows.annotate(number=Count("pk"), first=Min("until"))
+        row["key"]: EventCount(row["number"], row["first"])
+        for row in rows.annotate(number=Count("pk"), first=Min("until"))
     }
-    return {key: found.get(key, Tally()) for key in keys}
+    return {key: found.get(key, EventCount()) for key in keys}
 
 
 def number_of(key: str) -> int:

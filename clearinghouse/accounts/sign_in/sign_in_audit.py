@@ -14,7 +14,7 @@ from django.contrib.auth import get_user_model
 from clearinghouse.audit import services as audit
 
 from . import recent_events
-from .sign_in_limits import OF_ADDRESS, OF_NAME, OF_NAME_HERE, State
+from .sign_in_limits import OF_ADDRESS, OF_NAME, OF_NAME_HERE, AttemptCounts
 
 MOST_AN_HOUR = 100
 _HOUR = timedelta(hours=1)
@@ -26,7 +26,7 @@ def signed_in(user: Any, address: str, browser: str) -> None:
     audit.record(SIGNED_IN, user, f"{user.get_username()} signed in from {address} with {browser}")
 
 
-def failed(name: str, address: str, state: State) -> None:
+def failed(name: str, address: str, state: AttemptCounts) -> None:
     """One wrong password, and the limit it reached."""
     user = _owner(name)
     who = user.get_username() if user else "a name that nobody has"

@@ -42,7 +42,7 @@ def _account(name: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Counted:
+class AttemptKeys:
     """The keys under which one try is counted."""
 
     name_here: str
@@ -51,7 +51,7 @@ class Counted:
     known: str  # noted when somebody signs in well
 
     @classmethod
-    def of(cls, name: str, address: str, browser: str = "") -> "Counted":
+    def of(cls, name: str, address: str, browser: str = "") -> "AttemptKeys":
         """`browser` is the text of its cookie, which counts for nothing unless it is known: see counted()."""
         account, here = _account(name), household(address)
         place = f"browser {browser}" if browser else here
@@ -72,12 +72,12 @@ def _of_name(account: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class AttemptCounts:
     """What is counted now, before a try or (with the try itself) after it was noted."""
 
-    here: recent_events.Tally
-    address: recent_events.Tally
-    name: recent_events.Tally
+    here: recent_events.EventCount
+    address: recent_events.EventCount
+    name: recent_events.EventCount
     known: bool
 
     def refuse(self, noted: int = 0) -> None:
@@ -93,29 +93,29 @@ class State:
             raise TooManyTries("Too many wrong tries from your network address", self.address.wait())
 
 
-def counted(name: str, address: str, browser: str) -> Counted:
+def counted(name: str, address: str, browser: str) -> AttemptKeys:
     """By the browser where this person signed in well in it, else by the address."""
-    if browser and recent_events.number_of((own := Counted.of(name, address, browser)).known):
+    if browser and recent_events.number_of((own := AttemptKeys.of(name, address, browser)).known):
         return own
-    return Counted.of(name, address)
+    return AttemptKeys.of(name, address)
 
 
-def state(counted: Counted) -> State:
+def state(counted: AttemptKeys) -> AttemptCounts:
     found = recent_events.tallies([*counted.all(), counted.known])
     known = found[counted.known].number > 0
-    return State(found[counted.name_here], found[counted.address], found[counted.name], known)
+    return AttemptCounts(found[counted.name_here], found[counted.address], found[counted.name], known)
 
 
-def note(counted: Counted) -> datetime:
+def note(counted: AttemptKeys) -> datetime:
     """Before the password is looked at, so that a hundred tries at once are still only five."""
     return recent_events.note(counted.all(), WINDOW)
 
 
-def take_back(counted: Counted, moment: datetime) -> None:
+def take_back(counted: AttemptKeys, moment: datetime) -> None:
     recent_events.take_back(counted.all(), moment)
 
 
-def signed_in(counted: Counted) -> None:
+def signed_in(counted: AttemptKeys) -> None:
     """The tries before it with this name from here were typing mistakes; those with other names stay counted."""
     recent_events.forget_together(counted.name_here, counted.all())
 
@@ -124,8 +124,8 @@ def remember_place(name: str, address: str, before: str) -> str:
     """The address, and this browser under a new text for its cookie, which is returned; the one before is forgotten."""
     browser = secrets.token_urlsafe(16)
     if before:
-        recent_events.forget(Counted.of(name, address, before).known)
-    for place in (Counted.of(name, address), Counted.of(name, address, browser)):
+        recent_events.forget(AttemptKeys.of(name, address, before).known)
+    for place in (AttemptKeys.of(name, address), AttemptKeys.of(name, address, browser)):
         recent_events.remember(place.known, KNOWN_FOR)
     return browser
 

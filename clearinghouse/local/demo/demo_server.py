@@ -7,9 +7,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import urlsplit
 
 from . import MEMBER
-from .demo_site import Answer, answers
+from .demo_site import DemoResponse, answers
 
-NOT_FOUND = Answer(b"<!DOCTYPE html><title>Not found</title><h1>This page is gone</h1>", status=404)
+NOT_FOUND = DemoResponse(b"<!DOCTYPE html><title>Not found</title><h1>This page is gone</h1>", status=404)
 OPENED = "Basic " + base64.b64encode(":".join(MEMBER).encode()).decode()
 
 
@@ -24,7 +24,7 @@ class Handler(BaseHTTPRequestHandler):
 
     do_HEAD = do_GET
 
-    def _answer(self, answer: Answer) -> None:
+    def _answer(self, answer: DemoResponse) -> None:
         if answer.members_only and self.headers.get("Authorization") != OPENED:
             self._send(401, b"<h1>Members only</h1>", {"WWW-Authenticate": 'Basic realm="Members"'})
             return

@@ -17,7 +17,7 @@ ELSEWHERE = "https://www.example.org/partners/northfield"
 
 
 @dataclass(frozen=True)
-class Answer:
+class DemoResponse:
     body: bytes = b""
     type: str = "text/html; charset=utf-8"
     status: int = 200
@@ -27,9 +27,9 @@ class Answer:
 
 
 @cache
-def answers() -> dict[str, Answer]:
+def answers() -> dict[str, DemoResponse]:
     """Every address and its answer; whatever is not here is a 404."""
-    found: dict[str, Answer] = {}
+    found: dict[str, DemoResponse] = {}
     found |= _pages()
     found |= _measures()
     found |= _guidelines()
@@ -42,11 +42,11 @@ def read(name: str) -> dict[str, Any]:
     return tomllib.loads((HERE / f"{name}.toml").read_text())
 
 
-def _page(page: dict[str, Any], body: str, crumbs: list[tuple[str, str]]) -> Answer:
-    return Answer(markup.frame(page, body, [HOME, *crumbs]), delay=page.get("slow", 0.0))
+def _page(page: dict[str, Any], body: str, crumbs: list[tuple[str, str]]) -> DemoResponse:
+    return DemoResponse(markup.frame(page, body, [HOME, *crumbs]), delay=page.get("slow", 0.0))
 
 
-def _pages() -> dict[str, Answer]:
+def _pages() -> dict[str, DemoResponse]:
     pages = read("pages")["page"]
     titles = {page["path"]: page["title"] for page in pages}
     result = {}
@@ -56,11 +56,11 @@ def _pages() -> dict[str, Answer]:
         crumbs = [(folder, titles[folder])] if folder in titles and folder not in ("/", path) else []
         answer = _page(page, markup.html(page["text"]), crumbs)
         members = path.startswith("/members/")
-        result[path] = Answer(answer.body, delay=answer.delay, members_only=members)
+        result[path] = DemoResponse(answer.body, delay=answer.delay, members_only=members)
     return result
 
 
-def _measures() -> dict[str, Answer]:
+def _measures() -> dict[str, DemoResponse]:
     data = read("measures")
     titles = {f"{one['folder']}/{one['slug']}": one["title"] for one in data["measure"]}
     top = ("/measures/", "Measures")
@@ -109,7 +109,7 @@ def _measure_text(one: dict[str, Any], titles: dict[str, str]) -> str:
 """
 
 
-def _guidelines() -> dict[str, Answer]:
+def _guidelines() -> dict[str, DemoResponse]:
     guidelines = read("guidelines")["guideline"]
     measures = read("measures")["measure"]
     listing = "\n".join(f"- [{one['title']}]({one['slug']}.html): {one['summary']}" for one in guidelines)
@@ -128,7 +128,7 @@ def _guidelines() -> dict[str, Answer]:
     return result
 
 
-def _documents() -> dict[str, Answer]:
+def _documents() -> dict[str, DemoResponse]:
     measures = read("measures")["measure"]
     report = [f"{one['title']}: {one['rates'][-1][1]} in 2025. {one['rationale']}" for one in measures]
     checklist = [
@@ -146,26 +146,26 @@ def _documents() -> dict[str, Answer]:
     lines.writerow(["folder", "measure", "year", "rate"])
     lines.writerows([one["folder"], one["title"], year, rate] for one in measures for year, rate in one["rates"])
     return {
-        "/documents/annual-report-2025.pdf": Answer(pdf("Annual report 2025", report), "application/pdf"),
-        "/documents/checklist.pdf": Answer(pdf("Surgical safety checklist", checklist), "application/pdf"),
-        "/documents/guide-for-boards.pdf": Answer(pdf("Guide for hospital boards", boards), "application/pdf"),
-        "/documents/measures.csv": Answer(table.getvalue().encode(), "text/csv; charset=utf-8"),
+        "/documents/annual-report-2025.pdf": DemoResponse(pdf("Annual report 2025", report), "application/pdf"),
+        "/documents/checklist.pdf": DemoResponse(pdf("Surgical safety checklist", checklist), "application/pdf"),
+        "/documents/guide-for-boards.pdf": DemoResponse(pdf("Guide for hospital boards", boards), "application/pdf"),
+        "/documents/measures.csv": DemoResponse(table.getvalue().encode(), "text/csv; charset=utf-8"),
     }
 
 
-def _faults(pages: dict[str, Answer]) -> dict[str, Answer]:
+def _faults(pages: dict[str, DemoResponse]) -> dict[str, DemoResponse]:
     """What real sites do: moved pages, circles, gone pages, a broken script, the same text twice."""
     return {
-        "/favicon.ico": Answer(status=204),
-        "/robots.txt": Answer(b"User-agent: *\nDisallow: /private/\n", "text/plain"),
-        "/quality-measures/": Answer(status=301, location="/measures/"),
-        "/go/partner": Answer(status=302, location=ELSEWHERE),
-        "/moved/1": Answer(status=302, location="/moved/2"),
-        "/moved/2": Answer(status=301, location="/moved/3"),
-        "/moved/3": Answer(status=301, location="/tools/checklist.html"),
-        "/loop/a": Answer(status=302, location="/loop/b"),
-        "/loop/b": Answer(status=302, location="/loop/a"),
-        "/tools/calculator.html": Answer(b"<h1>Withdrawn</h1>", status=410),
-        "/archive/statistics": Answer(b"<h1>The statistics script failed</h1>", status=500),
-        "/archive/about-reprint.html": Answer(pages["/about.html"].body),
+        "/favicon.ico": DemoResponse(status=204),
+        "/robots.txt": DemoResponse(b"User-agent: *\nDisallow: /private/\n", "text/plain"),
+        "/quality-measures/": DemoResponse(status=301, location="/measures/"),
+        "/go/partner": DemoResponse(status=302, location=ELSEWHERE),
+        "/moved/1": DemoResponse(status=302, location="/moved/2"),
+        "/moved/2": DemoResponse(status=301, location="/moved/3"),
+        "/moved/3": DemoResponse(status=301, location="/tools/checklist.html"),
+        "/loop/a": DemoResponse(status=302, location="/loop/b"),
+        "/loop/b": DemoResponse(status=302, location="/loop/a"),
+        "/tools/calculator.html": DemoResponse(b"<h1>Withdrawn</h1>", status=410),
+        "/archive/statistics": DemoResponse(b"<h1>The statistics script failed</h1>", status=500),
+        "/archive/about-reprint.html": DemoResponse(pages["/about.html"].body),
     }

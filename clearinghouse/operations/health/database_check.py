@@ -16,7 +16,7 @@ from clearinghouse.database import full_disk
 from clearinghouse.database.aliases import BACKUP, DEFAULT, PRIMARY, WEBCRAWL
 from clearinghouse.search.public_target import public_alias
 
-from .. import queues
+from .. import work_queues
 
 NAMES = {DEFAULT: "doc_library (content development)", WEBCRAWL: "WebCrawl", PRIMARY: "doc_library (primary)",
          BACKUP: "doc_library (backup)"}  # fmt: skip
@@ -79,7 +79,7 @@ def missing() -> tuple[list[str], list[str]]:
             (bears if alias in (PRIMARY, BACKUP) and alias != serving else stops).append(sentence)
     if full_disk.anywhere():
         bears.append("A disk is full. Nothing can be saved until there is room; pages and searches work on.")
-    if why := queues.trouble():
+    if why := work_queues.trouble():
         bears.append(f"{why}. Crawls wait until it does; pages and searches work on.")
     return stops, bears
 

@@ -11,19 +11,19 @@ from clearinghouse.library.models import Project
 from clearinghouse.search.curation.services import Given
 from clearinghouse.search.words import words_of
 
-from ..models.rules import Kind
+from ..models.rules import RuleKind
 
 MOST_LINES = 50
 _LONGEST = 200
 
 # Of each kind: what the words are, their hint, what the lines are, their hint.
 LABELS = {
-    Kind.SYNONYM: (
+    RuleKind.SYNONYM: (
         "Words", "What people search for, for example heart attack.",
         "Also search for", "One synonym per line, for example myocardial infarction.",
     ),
-    Kind.STOPWORD: ("Words", "Single words that say nothing here, with spaces between them.", "", ""),
-    Kind.BEST_BET: (
+    RuleKind.STOPWORD: ("Words", "Single words that say nothing here, with spaces between them.", "", ""),
+    RuleKind.BEST_BET: (
         "Query", "What people search for; the order of the words makes no difference.",
         "Addresses", "The pages to recommend, one per line, the most important first. They must be published.",
     ),
@@ -41,7 +41,7 @@ class RuleForm(forms.Form):
         super().__init__(*args, **kwargs)
         self.kind = kind
         self.names = dict(projects.values_list("pk", "name"))
-        words, hint, others, other_hint = LABELS[Kind(kind)]
+        words, hint, others, other_hint = LABELS[RuleKind(kind)]
         self.fields["words"].label, self.fields["words"].help_text = words, hint
         self.fields["others"].label, self.fields["others"].help_text = others, other_hint
         house = [("", "All projects")] if everywhere else []
@@ -49,9 +49,9 @@ class RuleForm(forms.Form):
         assert isinstance(where, forms.ChoiceField)
         where.choices = house + [(str(pk), name) for pk, name in self.names.items()]
         where.required = not everywhere
-        if kind == Kind.STOPWORD:
+        if kind == RuleKind.STOPWORD:
             del self.fields["others"]
-        if kind != Kind.SYNONYM:
+        if kind != RuleKind.SYNONYM:
             del self.fields["both_ways"]
 
     def clean_words(self) -> str:
@@ -63,11 +63,11 @@ class RuleForm(forms.Form):
     def clean_others(self) -> str:
         lines = [" ".join(line.split()) for line in self.cleaned_data["others"].splitlines() if line.strip()]
         if not lines:
-            what = "an address to recommend" if self.kind == Kind.BEST_BET else "at least one synonym"
+            what = "an address to recommend" if self.kind == RuleKind.BEST_BET else "at least one synonym"
             raise forms.ValidationError(f"Enter {what}")
         if len(lines) > MOST_LINES:
             raise forms.ValidationError(f"Enter at most {MOST_LINES} lines. There are {len(lines)}")
-        if self.kind == Kind.BEST_BET:
+        if self.kind == RuleKind.BEST_BET:
             return "\n".join(dict.fromkeys(map(self._address, lines)))
         for line in lines:
             if not words_of(line):

@@ -13,16 +13,16 @@ from clearinghouse.database.aliases import WEBCRAWL
 from clearinghouse.search.models import SearchRule
 from clearinghouse.search.words import words_of
 
-from ..models.rules import Kind
-from .search_rules import BestBet, Rules, synonyms_of
+from ..models.rules import RuleKind
+from .search_rules import BestBet, SearchRules, synonyms_of
 
 SECONDS = 5.0
 MOST_RULES = 2000  # of the oldest; more would be a lexicon, not a few helps
 
-_known: list[tuple[float, Rules]] = []  # at most one: when it was read, and what
+_known: list[tuple[float, SearchRules]] = []  # at most one: when it was read, and what
 
 
-def current() -> Rules:
+def current() -> SearchRules:
     """What counts now, at most a few seconds old."""
     now = time.monotonic()
     if _known and now - _known[0][0] < SECONDS:
@@ -30,7 +30,7 @@ def current() -> Rules:
     try:
         rules = of_rows(SearchRule.objects.using(WEBCRAWL).filter(deleted=False).order_by("id")[:MOST_RULES])
     except DatabaseError:
-        rules = _known[0][1] if _known else Rules()
+        rules = _known[0][1] if _known else SearchRules()
     _known[:] = [(now, rules)]
     return rules
 
@@ -40,14 +40,14 @@ def forget() -> None:
     _known.clear()
 
 
-def of_rows(rows: Iterable[SearchRule]) -> Rules:
+def of_rows(rows: Iterable[SearchRule]) -> SearchRules:
     synonyms, stopwords, bets = [], [], []
     for row in rows:
         words = tuple(words_of(row.words))
-        if row.kind == Kind.SYNONYM:
+        if row.kind == RuleKind.SYNONYM:
             synonyms += synonyms_of(row.words, row.lines, both_ways=row.both_ways, project=row.project)
-        elif row.kind == Kind.STOPWORD:
+        elif row.kind == RuleKind.STOPWORD:
             stopwords += [(word, row.project) for word in words]
         elif words:
             bets.append(BestBet(words, tuple(row.lines), row.project))
-    return Rules(tuple(synonyms), tuple(stopwords), tuple(bets))
+    return SearchRules(tuple(synonyms), tuple(stopwords), tuple(bets))

@@ -38,7 +38,7 @@ class BestBet:
 
 
 @dataclass(frozen=True, slots=True)
-class Rules:
+class SearchRules:
     synonyms: tuple[Synonym, ...] = ()
     stopwords: tuple[tuple[str, str], ...] = ()  # word and project
     best_bets: tuple[BestBet, ...] = field(default=())
@@ -61,18 +61,18 @@ def synonyms_of(words: str, others: Sequence[str], *, both_ways: bool, project: 
     return found
 
 
-def projects_in(rules: Rules) -> set[str]:
+def projects_in(rules: SearchRules) -> set[str]:
     """The projects that have rules of their own."""
     names = {rule.project for rule in rules.synonyms} | {rule.project for rule in rules.best_bets}
     return (names | {project for _, project in rules.stopwords}) - {""}
 
 
-def applied(query: Query, rules: Rules, projects: Sequence[str] = ()) -> Query:
+def applied(query: Query, rules: SearchRules, projects: Sequence[str] = ()) -> Query:
     """The query with the rules of the house and of these projects; `projects` empty: it looks at all of them."""
     return with_synonyms(without_stopwords(query, rules, projects), rules, projects)
 
 
-def without_stopwords(query: Query, rules: Rules, projects: Sequence[str] = ()) -> Query:
+def without_stopwords(query: Query, rules: SearchRules, projects: Sequence[str] = ()) -> Query:
     """Single words that say nothing are left out, unless nothing else was typed. Phrases keep theirs."""
     empty = {word for word, project in rules.stopwords if not project or project in projects}
     kept = tuple(group for group in query.groups if not _only_stopword(group, empty))
@@ -90,7 +90,7 @@ def _only_stopword(group: tuple[Term, ...], empty: set[str]) -> bool:
     return plain and term.words[0] in empty
 
 
-def with_synonyms(query: Query, rules: Rules, projects: Sequence[str] = ()) -> Query:
+def with_synonyms(query: Query, rules: SearchRules, projects: Sequence[str] = ()) -> Query:
     """Other words for the words of the query become alternatives of them."""
     groups = [list(group) for group in query.groups]
     added: dict[Words, None] = {}
@@ -135,7 +135,7 @@ def _is(term: Term, key: Words) -> bool:
     return not term.prefix and stems(term.words) == key
 
 
-def recommended(query: Query, rules: Rules, projects: Sequence[str] = ()) -> list[tuple[str, str]]:
+def recommended(query: Query, rules: SearchRules, projects: Sequence[str] = ()) -> list[tuple[str, str]]:
     """Address and project of the best bets of exactly this query, in any order and with any small words."""
     if not query.groups or query.without or any(len(group) > 1 for group in query.groups):
         return []

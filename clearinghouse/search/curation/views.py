@@ -15,7 +15,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST
 
 from clearinghouse.accounts.forms import problems_of
-from clearinghouse.accounts.policies import Action, Refused, Scope, require, scope_of
+from clearinghouse.accounts.policies import Action, NotAllowed, RoleScope, require, scope_of
 from clearinghouse.accounts.views import page_size
 from clearinghouse.database.aliases import WEBCRAWL
 from clearinghouse.database.records import StaleRecord
@@ -23,7 +23,7 @@ from clearinghouse.library.models import Project
 from clearinghouse.search.curation import services
 from clearinghouse.search.models import SearchRule
 
-from ..models.rules import Kind
+from ..models.rules import RuleKind
 from .forms import LABELS, RuleForm
 
 ROWS = 50
@@ -46,13 +46,13 @@ def curation(request: HttpRequest) -> HttpResponse:
     return _show(request, kind, form)
 
 
-def _show(request: HttpRequest, kind: Kind, form: RuleForm) -> HttpResponse:
+def _show(request: HttpRequest, kind: RuleKind, form: RuleForm) -> HttpResponse:
     rules = visible(request.user).filter(kind=kind)
     page = Paginator(rules.filter(deleted=False).order_by("words", "id"), page_size(request, ROWS))
     words, _, others, _ = LABELS[kind]
     context = {
         "kind": kind,
-        "kinds": [(one.value, one.label, rules_of(request.user, one)) for one in Kind],
+        "kinds": [(one.value, one.label, rules_of(request.user, one)) for one in RuleKind],
         "page": page.get_page(request.GET.get("page")),
         "mine": _mine(request.user),
         "words_label": words,
@@ -71,8 +71,8 @@ def _show(request: HttpRequest, kind: Kind, form: RuleForm) -> HttpResponse:
 def rule(request: HttpRequest, rule_id: int) -> HttpResponse:
     """Update one."""
     found = rule_or_404(request.user, rule_id)
-    form = _form(request, Kind(found.kind), found)
-    context: dict[str, Any] = {"rule": found, "kind": Kind(found.kind)}
+    form = _form(request, RuleKind(found.kind), found)
+    context: dict[str, Any] = {"rule": found, "kind": RuleKind(found.kind)}
     if form.is_bound:
         request.session.pop(_UNDO, None)
     if form.is_bound and form.is_valid():
@@ -82,7 +82,7 @@ def rule(request: HttpRequest, rule_id: int) -> HttpResponse:
             found.refresh_from_db(using=WEBCRAWL)
             data = request.POST.copy()
             data["version"] = str(found.version)
-            context |= {"form": _form(request, Kind(found.kind), found, data), "theirs": found, "problems": []}
+            context |= {"form": _form(request, RuleKind(found.kind), found, data), "theirs": found, "problems": []}
             return render(request, "search/curation_rule.html", context, status=409)
         messages.success(request, f"Saved {found.words}. It counts within seconds.")
         return redirect(_list_url(found.kind))
@@ -110,15 +110,15 @@ def restore(request: HttpRequest, rule_id: int) -> HttpResponse:
     return redirect(_list_url(found.kind))
 
 
-def _kind(text: str) -> Kind:
-    return Kind(text) if text in Kind.values else Kind.SYNONYM
+def _kind(text: str) -> RuleKind:
+    return RuleKind(text) if text in RuleKind.values else RuleKind.SYNONYM
 
 
 def _list_url(kind: str) -> str:
     return f"{reverse('curation')}?kind={kind}"
 
 
-def _form(request: HttpRequest, kind: Kind, found: SearchRule | None = None, data: Any = None) -> RuleForm:
+def _form(request: HttpRequest, kind: RuleKind, found: SearchRule | None = None, data: Any = None) -> RuleForm:
     bound = data if data is not None else request.POST if request.method == "POST" else None
     initial: dict[str, Any] = {name: request.GET.get(name, "")[:2048] for name in ("words", "others")}
     if found is not None:
@@ -137,7 +137,7 @@ def _offered(request: HttpRequest) -> dict[str, Any] | None:
 
 
 def _everywhere(user: Any) -> bool:
-    return scope_of(user, Action.CURATE) is Scope.ALL
+    return scope_of(user, Action.CURATE) is RoleScope.ALL
 
 
 def projects_of(user: Any) -> QuerySet[Project]:
@@ -159,7 +159,7 @@ def visible(user: Any) -> QuerySet[SearchRule]:
     return rules.filter(Q(project_id=None) | Q(project_id__in=mine))
 
 
-def rules_of(user: Any, kind: Kind) -> int:
+def rules_of(user: Any, kind: RuleKind) -> int:
     return visible(user).filter(kind=kind, deleted=False).count()
 
 
@@ -174,5 +174,5 @@ def rule_or_404(user: Any, rule_id: int) -> SearchRule:
     if found is None:
         raise Http404("No such rule")
     if not may(user, found):
-        raise Refused(Action.CURATE)
+        raise NotAllowed(Action.CURATE)
     return found

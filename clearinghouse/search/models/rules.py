@@ -3,7 +3,7 @@
 from django.db import models
 
 
-class Kind(models.TextChoices):
+class RuleKind(models.TextChoices):
     SYNONYM = "synonym", "Synonyms"
     STOPWORD = "stopword", "Stopwords"
     BEST_BET = "best_bet", "Best bets"
@@ -12,7 +12,7 @@ class Kind(models.TextChoices):
 class SearchRule(models.Model):
     """One rule. It is applied to queries, so that nothing is indexed again; deleted ones stay, restorable."""
 
-    kind = models.CharField(max_length=10, choices=Kind.choices)
+    kind = models.CharField(max_length=10, choices=RuleKind.choices)
     words = models.CharField(max_length=200)  # what is searched for
     others = models.TextField(default="", blank=True)  # synonyms, or addresses: one per line
     both_ways = models.BooleanField(default=False)  # synonyms: each finds all

@@ -10,7 +10,7 @@ from clearinghouse.published.models import PublishedVersion
 
 from .. import engine, public_search
 from ..engine import Narrow
-from ..public_search import Answer
+from ..public_search import PublicResults
 from .result_order import POOL, WEIGHTS, evidence, ranked
 from .snippets import LOOKED_AT as TEXT_LOOKED_AT
 from .snippets import Marker
@@ -45,7 +45,7 @@ class WordFound:
 @dataclass(slots=True)
 class Explained:
     row: PublishedVersion
-    answer: Answer
+    answer: PublicResults
     place: int | None = None  # among the results; None: further down than is looked at, or not at all
     matches: bool = False
     recommended: bool = False

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from ..page_facts import Facts, Summed
+from ..page_facts import PageFacts, Summed
 
 OF_A_FOLDER = 2
 
@@ -25,7 +25,7 @@ class Folded:
     others: dict[int, list[int]] = field(default_factory=dict)  # shown row -> the same address in other documents
 
 
-def folded(rows: Sequence[int], facts: Facts, sums: Summed, *, alike: bool = True, folders: bool = True) -> Folded:
+def folded(rows: Sequence[int], facts: PageFacts, sums: Summed, *, alike: bool = True, folders: bool = True) -> Folded:
     """`rows` best first; the best of an address, and of those that are alike, stands for all of them."""
     once = facts.each_once(rows)
     found = _without_alike(once, facts) if alike and not facts.alone else Folded(array("i", once))
@@ -36,7 +36,7 @@ def folded(rows: Sequence[int], facts: Facts, sums: Summed, *, alike: bool = Tru
     return found
 
 
-def _others(rows: Sequence[int], facts: Facts, shown: Sequence[int]) -> dict[int, list[int]]:
+def _others(rows: Sequence[int], facts: PageFacts, shown: Sequence[int]) -> dict[int, list[int]]:
     standing = {facts.same[row]: row for row in shown}
     found: dict[int, list[int]] = {}
     for row in rows:
@@ -46,7 +46,7 @@ def _others(rows: Sequence[int], facts: Facts, shown: Sequence[int]) -> dict[int
     return found
 
 
-def _without_alike(rows: Sequence[int], facts: Facts) -> Folded:
+def _without_alike(rows: Sequence[int], facts: PageFacts) -> Folded:
     counts = Counter(map(facts.alike.__getitem__, rows))
     found, seen = Folded(), set()
     for row in rows:
@@ -60,7 +60,9 @@ def _without_alike(rows: Sequence[int], facts: Facts) -> Folded:
     return found
 
 
-def _by_folder(shown: Sequence[int], sums: Summed, facts: Facts, *, whole: bool) -> tuple["array[int]", dict[int, int]]:
+def _by_folder(
+    shown: Sequence[int], sums: Summed, facts: PageFacts, *, whole: bool
+) -> tuple["array[int]", dict[int, int]]:
     all_of = sums.folders
     found = all_of if whole else Counter(map(facts.folder.__getitem__, shown))
     room = sum(min(pages, OF_A_FOLDER) for pages in found.values())

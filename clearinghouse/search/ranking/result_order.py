@@ -38,7 +38,7 @@ Words = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class RankedPage:
     published_id: int
     score: float  # the index's
     title: str
@@ -63,7 +63,7 @@ class Place:
         return {*self.title, *self.address, *(word for line in (*self.headings, *self.anchors) for word in line)}
 
 
-class Asked:
+class PreparedQuery:
     """What was asked for, prepared for looking at many candidates."""
 
     def __init__(self, query: Query) -> None:
@@ -99,7 +99,7 @@ def stands(word: str, text: str, *, open_end: bool = False) -> bool:
     return False
 
 
-def ranked(query: Query, candidates: Sequence[Candidate]) -> list[tuple[int, float]]:
+def ranked(query: Query, candidates: Sequence[RankedPage]) -> list[tuple[int, float]]:
     """The candidates best first, each with its score."""
     if not candidates or not query.groups:
         return [(one.published_id, one.score) for one in candidates]
@@ -108,9 +108,9 @@ def ranked(query: Query, candidates: Sequence[Candidate]) -> list[tuple[int, flo
     return [(candidates[at].published_id, scores[at]) for at in order]
 
 
-def evidence(query: Query, candidates: Sequence[Candidate]) -> list[dict[str, float]]:
+def evidence(query: Query, candidates: Sequence[RankedPage]) -> list[dict[str, float]]:
     """What speaks for each candidate, from 0 to 1 each."""
-    asked = Asked(query)
+    asked = PreparedQuery(query)
     places = [place_of(one, asked) for one in candidates]
     carried = [place.all for place in places]
     by_term, by_word = _weights(asked.terms, carried), _weights(asked.single, carried)
@@ -144,7 +144,7 @@ class Look(NamedTuple):
     standing: Standing
 
 
-def _look(one: Candidate, asked: Asked) -> Look:
+def _look(one: RankedPage, asked: PreparedQuery) -> Look:
     text, beside = _folded(f"{one.title}\n{one.text}"), _folded(f"{one.headings}\n{one.anchors}")
     return Look(f"{beside}\n{text}", asked.finder.standing(text))
 
@@ -154,7 +154,7 @@ def _folded(text: str) -> str:
     return text.lower() if text.isascii() else for_index(text) or ""
 
 
-def _said(said: str, asked: Asked, weights: dict[Words, float]) -> dict[str, float]:
+def _said(said: str, asked: PreparedQuery, weights: dict[Words, float]) -> dict[str, float]:
     """How much of what was typed stands anywhere in the page, in any form, in its very form, and side by side."""
     exact = {word for word in asked.words if stands(word, said, open_end=word in asked.open)}
     covered = {stem(word) for word in exact}
@@ -167,7 +167,7 @@ def _said(said: str, asked: Asked, weights: dict[Words, float]) -> dict[str, flo
     }
 
 
-def _beside(said: str, asked: Asked, weights: dict[Words, float]) -> float:
+def _beside(said: str, asked: PreparedQuery, weights: dict[Words, float]) -> float:
     """The share of neighbours in the question that are neighbours here; a pair tells what its lesser word does."""
     telling = {pair: min(weights.get((stem(word),), 0.0) for word in pair) for pair in asked.pairs}
     found = sum(telling[pair] for pair, form in asked.pairs.items() if _holds_pair(said, form))
@@ -178,14 +178,14 @@ def _holds_pair(said: str, form: re.Pattern[str]) -> bool:
     return any(not said[found.start() - 1 : found.start()].isalnum() for found in form.finditer(said))
 
 
-def place_of(one: Candidate, asked: Asked) -> Place:
+def place_of(one: RankedPage, asked: PreparedQuery) -> Place:
     path = unquote(_ENDING.sub("", _SITE.sub("", one.url).partition("?")[0]))
     name = path.rstrip("/").rpartition("/")[2]
     title, address, file = (_stems(text, asked) for text in (one.title, path, name))
     return Place(title, address, file, _lines(one.headings, asked), _lines(one.anchors, asked))
 
 
-def _lines(text: str, asked: Asked) -> tuple[Words, ...]:
+def _lines(text: str, asked: PreparedQuery) -> tuple[Words, ...]:
     """The different lines that hold a wanted word."""
     text = text.lower() if text.isascii() else text
     wanted = [line for line in text.split("\n", _LINES)[:_LINES] if _may_hold(line, asked.beginnings)]
@@ -197,7 +197,7 @@ def _may_hold(line: str, beginnings: Iterable[str]) -> bool:
     return not line.isascii() or any(word in line for word in beginnings)
 
 
-def _stems(text: str, asked: Asked) -> Words:
+def _stems(text: str, asked: PreparedQuery) -> Words:
     words = words_of(text[:200])[:_WORDS_IN_LINE]
     return tuple(map(asked.stem_of if asked.open else stem, words))
 

@@ -13,7 +13,7 @@ from django.views.decorators.http import require_safe
 from clearinghouse.search.engine import Hit
 
 from .. import public_search
-from .search_params import Chosen, chosen
+from .search_params import SearchParams, chosen
 from .visitor_limits import asked_to_wait
 
 ENTRIES = 30
@@ -36,7 +36,7 @@ def feed(request: HttpRequest) -> HttpResponse:
     return answer
 
 
-def _atom(request: HttpRequest, asked: Chosen, hits: list[Hit], at: datetime | None) -> str:
+def _atom(request: HttpRequest, asked: SearchParams, hits: list[Hit], at: datetime | None) -> str:
     page = request.build_absolute_uri(reverse("search") + asked.href())
     made = _Feed(
         title=f"{_plain(asked.text)[:200] or 'All pages'} - Search - Clearinghouse",

@@ -20,10 +20,10 @@ from clearinghouse.search.small_words import known as small_words
 from clearinghouse.search.words import words_of
 
 from .. import engine, public_search, public_target
-from ..public_search import Answer
+from ..public_search import PublicResults
 from ..ranking.snippets import Marker, excerpt, marked, without_permalinks
 from .cached_copy import copy_of
-from .search_params import LAST_PAGE, PER_PAGE, SORTS, Chosen, chips, chosen, facets, language, type_tag
+from .search_params import LAST_PAGE, PER_PAGE, SORTS, SearchParams, chips, chosen, facets, language, type_tag
 from .visitor_limits import asked_to_wait, count_search
 
 _UNAVAILABLE = 503
@@ -51,7 +51,7 @@ def search(request: HttpRequest) -> HttpResponse:
     return render(request, "search/search.html", context)
 
 
-def _shown(asked: Chosen, results: Results) -> dict[str, Any]:
+def _shown(asked: SearchParams, results: Results) -> dict[str, Any]:
     pages = Paginator(range(min(results.entries, LAST_PAGE * PER_PAGE)), PER_PAGE)
     marker = Marker(results.query.words)
     return {
@@ -65,7 +65,7 @@ def _shown(asked: Chosen, results: Results) -> dict[str, Any]:
     }
 
 
-def _helped(asked: Chosen, found: Answer) -> dict[str, Any]:
+def _helped(asked: SearchParams, found: PublicResults) -> dict[str, Any]:
     """What people taught the search, and ways on where it found little."""
     marker = Marker(found.results.query.words)
     return {
@@ -77,7 +77,7 @@ def _helped(asked: Chosen, found: Answer) -> dict[str, Any]:
     }
 
 
-def _hit(hit: Hit, marker: Marker, asked: Chosen) -> dict[str, Any]:
+def _hit(hit: Hit, marker: Marker, asked: SearchParams) -> dict[str, Any]:
     return {
         "similar": asked.href(similar=hit.published_id) if hit.similar else "",
         "more": asked.href(folder=hit.folder) if hit.more_from_folder else "",
@@ -89,7 +89,7 @@ def _hit(hit: Hit, marker: Marker, asked: Chosen) -> dict[str, Any]:
     }
 
 
-def _without_a_word(asked: Chosen, results: Results) -> list[tuple[str, str]]:
+def _without_a_word(asked: SearchParams, results: Results) -> list[tuple[str, str]]:
     """For a search that found nothing: the same search without each of its words."""
     if results.total or len(results.query.required) < 2:
         return []
@@ -100,7 +100,7 @@ def _without_a_word(asked: Chosen, results: Results) -> list[tuple[str, str]]:
     return [(word, asked.href(q=" ".join(w for w in words if w != word))) for word in telling]
 
 
-def without_a_filter(asked: Chosen) -> list[tuple[str, str]]:
+def without_a_filter(asked: SearchParams) -> list[tuple[str, str]]:
     """For a search that found nothing: what it is narrowed to, and the same search without that."""
     named = [("project", "Search all projects"), ("document", "Search all documents"), ("type", "Search all types"),
              ("site", "Search all sites"), ("crawled", "Search pages of any age"),

@@ -57,7 +57,7 @@ class Chip(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
+class SearchParams:
     """The search an address asks for."""
 
     text: str
@@ -109,7 +109,7 @@ class Chosen:
         return self.href(**changed)
 
     @property
-    def newest_first(self) -> "Chosen":
+    def newest_first(self) -> "SearchParams":
         return replace(self, sort="newest", page=1)
 
     @property
@@ -128,7 +128,7 @@ class Chosen:
         return found + [(name, getattr(self, name)) for name in _SINGLE if getattr(self, name)]
 
 
-def chosen(data: QueryDict) -> Chosen:
+def chosen(data: QueryDict) -> SearchParams:
     facets = {name: tuple(dict.fromkeys(data.getlist(name)))[:_MOST] for name in _FACETS}
     facets["document"] = tuple(value for value in facets["document"] if _whole(value))
     facets["type"] = tuple(value for value in facets["type"] if value in TYPES)
@@ -138,7 +138,7 @@ def chosen(data: QueryDict) -> Chosen:
     facets["language"] = tuple(_clean(value).lower() for value in facets["language"])
     sort, page = data.get("sort", "best"), data.get("page", "1")
     similar = data.get("similar", "")
-    return Chosen(
+    return SearchParams(
         text=data.get("q", "").strip(),
         facets=facets,
         more=data.get("more", ""),
@@ -157,7 +157,7 @@ def _clean(value: str) -> str:
     return "".join(letter for letter in value if letter.isprintable())[:255]
 
 
-def facets(asked: Chosen, results: Results) -> list[Facet]:
+def facets(asked: SearchParams, results: Results) -> list[Facet]:
     """The facets with their counts, largest first."""
     types = Counter({word: sum(results.types[number] for number in TYPE_WORDS[word]) for word in TYPES})
     titles = {str(doc_id): title for doc_id, title in results.titles.items()}
@@ -192,7 +192,7 @@ def language(code: str) -> str:
         return code
 
 
-def _facet(asked: Chosen, name: str, title: str, counts: Counter[str], labels: dict[str, str]) -> Facet:
+def _facet(asked: SearchParams, name: str, title: str, counts: Counter[str], labels: dict[str, str]) -> Facet:
     """The largest values, and those that were chosen; ages from the newest."""
     ordered = counts.items() if name == "crawled" else counts.most_common(SHOWN_MORE)
     rows = [(key, pages) for key, pages in ordered if pages]
@@ -203,11 +203,11 @@ def _facet(asked: Chosen, name: str, title: str, counts: Counter[str], labels: d
     return Facet(name, title, values, asked.href(more=name) if left else "", left)
 
 
-def _value(asked: Chosen, name: str, key: str, label: str, pages: int) -> Value:
+def _value(asked: SearchParams, name: str, key: str, label: str, pages: int) -> Value:
     return Value(label, asked.toggled(name, key), pages, key in asked.facets[name])
 
 
-def chips(asked: Chosen, results: Results) -> list[Chip]:
+def chips(asked: SearchParams, results: Results) -> list[Chip]:
     """The filters in use; each link takes one away."""
     found = []
     for name, value in asked.hidden:
@@ -215,7 +215,7 @@ def chips(asked: Chosen, results: Results) -> list[Chip]:
     return found
 
 
-def _less(asked: Chosen, name: str, value: str) -> str:
+def _less(asked: SearchParams, name: str, value: str) -> str:
     return asked.href(**{name: ""}) if name in _SINGLE else asked.toggled(name, value)
 
 

@@ -24,7 +24,7 @@ _SHOWN = ("image/", "video/", "audio/", "application/x-shockwave-flash", "applic
 
 
 @dataclass(slots=True)
-class Found:
+class PageElements:
     title: str | None = None
     base: str | None = None
     metas: list[tuple[str, str]] = field(default_factory=list)
@@ -47,7 +47,7 @@ def is_nofollow(get: Get) -> bool:
     return relation is not None and "nofollow" in relation.lower().split()
 
 
-def note_meta(get: Get, found: Found) -> None:
+def note_meta(get: Get, found: PageElements) -> None:
     content, equivalent = get("content"), get("http-equiv")
     name = get("name") or get("property") or get("itemprop") or equivalent
     if name is None or content is None:
@@ -61,7 +61,7 @@ def note_meta(get: Get, found: Found) -> None:
         found.robots.append(content)
 
 
-def note_link(tag: str, get: Get, found: Found) -> None:
+def note_link(tag: str, get: Get, found: PageElements) -> None:
     """An element other than <a> that leads to a page."""
     if tag == "link":
         _note_relation(get, found)
@@ -75,7 +75,7 @@ def note_link(tag: str, get: Get, found: Found) -> None:
             found.links.append((source, get("title") or get("name") or "", False))
 
 
-def _note_relation(get: Get, found: Found) -> None:
+def _note_relation(get: Get, found: PageElements) -> None:
     href, relations = get("href"), (get("rel") or "").lower().split()
     if href is None or _RELATIONS.isdisjoint(relations) or "stylesheet" in relations:
         return

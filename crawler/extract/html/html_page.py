@@ -11,7 +11,7 @@ from ..charsets import charset
 from ..packed_links import LINKS_AT_MOST, packable
 from ..plain_text import all_squeezed, keep_text, squeezed, tidied
 from . import html_without_tree, lexbor_tree, libxml_tree
-from .elements import Found
+from .elements import PageElements
 
 METAS_AT_MOST = 200
 TITLE_AT_MOST, META_NAME_AT_MOST, META_CONTENT_AT_MOST = 255, 512, 8_000
@@ -36,29 +36,29 @@ def read_html(body: bytes, url: str, declared_charset: str, page: Extracted) -> 
     return page
 
 
-def _read(data: bytes, page: Extracted) -> tuple[Found, str]:
+def _read(data: bytes, page: Extracted) -> tuple[PageElements, str]:
     """By the quickest of three readers that can take the page."""
     read = None
     if not libxml_tree.has_monster_tag(data):
         if lexbor_tree.suits(data) and (read := lexbor_tree.read(data)) is not None:
             return read
         if libxml_tree.nodes_in(data) > libxml_tree.NODES_AT_MOST:
-            return html_without_tree.Reader().read(data.decode())
+            return html_without_tree.TokenReader().read(data.decode())
         read = libxml_tree.read(data)
     if read is None:
         page.flags.append("deep")
-        read = html_without_tree.Reader().read(data.decode())
+        read = html_without_tree.TokenReader().read(data.decode())
     return read
 
 
-def _note_unframed(found: Found) -> None:
+def _note_unframed(found: PageElements) -> None:
     """The links in <noframes>."""
     known = {href for href, _, _ in found.links}
-    inside, _ = html_without_tree.Reader().read("".join(found.unframed))
+    inside, _ = html_without_tree.TokenReader().read("".join(found.unframed))
     found.links += [link for link in inside.links if link[0] not in known]
 
 
-def _settle(found: Found, url: str, page: Extracted) -> None:
+def _settle(found: PageElements, url: str, page: Extracted) -> None:
     """Bring what was found into its stored form: canonical links, cut texts, flags."""
     resolve = Resolver(url)
     if found.base is not None:

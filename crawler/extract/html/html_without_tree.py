@@ -1,6 +1,6 @@
 """HTML without a tree, for the pages libxml2 cannot take: links and text are found at any depth."""
 
-from .elements import HEADINGS, LEADING, Found, address_of, is_nofollow, note_link, note_meta
+from .elements import HEADINGS, LEADING, PageElements, address_of, is_nofollow, note_link, note_meta
 from .tag_scanner import Token, tokens
 
 _INLINE = frozenset({
@@ -9,11 +9,11 @@ _INLINE = frozenset({
 })  # fmt: skip
 
 
-class Reader:
+class TokenReader:
     """Gathers from one token after another."""
 
     def __init__(self) -> None:
-        self.found = Found()
+        self.found = PageElements()
         self._text: list[str] = []
         self._title: list[str] | None = None
         self._drawings = 0  # that are open: a title in one is not the page's
@@ -21,7 +21,7 @@ class Reader:
         self._heading: tuple[str, int] | None = None  # the open heading, and where its text begins
         self._link: tuple[str, bool, int] | None = None  # the open link: address, nofollow, where its text begins
 
-    def read(self, page: str) -> tuple[Found, str]:
+    def read(self, page: str) -> tuple[PageElements, str]:
         """What the page holds, and its text."""
         for token in tokens(page):
             if token.kind == "text":

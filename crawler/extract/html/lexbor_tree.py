@@ -14,8 +14,8 @@ from .elements import (  # fmt: skip
     SEPARATE,
     SILENT,
     Budget,
-    Found,
     Get,
+    PageElements,
     is_nofollow,
     note_link,
     note_meta,
@@ -57,13 +57,13 @@ def suits(data: bytes) -> bool:
     return whole and tags * sum(len(tag) + len("<strong>") for tag, _ in copied) <= _COPIED_AT_MOST
 
 
-def read(data: bytes) -> tuple[Found, str] | None:
+def read(data: bytes) -> tuple[PageElements, str] | None:
     """What the page holds, and its text with blocks kept apart; None for framesets, whose tree leaves out the rest."""
     tree = LexborHTMLParser(data, options=_OPTIONS)
     root = tree.root
     if root is None or any(child.tag == "frameset" for child in root.iter()):
         return None
-    found, budget = Found(), Budget(data)
+    found, budget = PageElements(), Budget(data)
     drawn: set[int] = set()  # titles in drawings: they say what a part of the drawing is
     anchors = []
     for node in list(root.traverse()):
@@ -95,7 +95,7 @@ def read(data: bytes) -> tuple[Found, str] | None:
     return found, root.text(separator=" ", skip_empty=True)
 
 
-def _note(tag: str, node: LexborNode, budget: Budget, found: Found) -> None:
+def _note(tag: str, node: LexborNode, budget: Budget, found: PageElements) -> None:
     if tag in HEADINGS:
         found.headings.append(_words(node, budget))
         return

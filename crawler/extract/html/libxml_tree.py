@@ -4,7 +4,18 @@ from typing import Any
 
 from lxml import etree
 
-from .elements import HEADINGS, LEADING, SEPARATE, SILENT, Budget, Found, address_of, is_nofollow, note_link, note_meta
+from .elements import (
+    HEADINGS,
+    LEADING,
+    SEPARATE,
+    SILENT,
+    Budget,
+    PageElements,
+    address_of,
+    is_nofollow,
+    note_link,
+    note_meta,
+)
 
 _DEPTH_OF_LIBXML2 = 2_048
 NODES_AT_MOST = 500_000  # elements and attributes in a tree, each of which may take 300 bytes
@@ -35,13 +46,13 @@ _TEXT: Any = etree.XSLT(
 _STRING = etree.XPath("string()", smart_strings=False)
 
 
-def read(data: bytes) -> tuple[Found, str] | None:
+def read(data: bytes) -> tuple[PageElements, str] | None:
     """What the page holds, and its text with blocks kept apart; None for what is too deep for libxml2."""
     root, gave_up = _tree(data)
     if gave_up:
         return None
     if root is None:
-        return Found(), ""
+        return PageElements(), ""
     if b"<template" in data:
         etree.strip_elements(root, "template", with_tail=False)
     return _gather(root, Budget(data), b"nofollow" in data.lower()), str(_TEXT(root))
@@ -78,8 +89,8 @@ def _tree(data: bytes) -> tuple[Any, bool]:
     return (None, True) if gave_up else (root, False)
 
 
-def _gather(root: Any, budget: Budget, has_nofollow: bool) -> Found:
-    found, titles = Found(language=root.get("lang") or root.get("xml:lang") or ""), 0
+def _gather(root: Any, budget: Budget, has_nofollow: bool) -> PageElements:
+    found, titles = PageElements(language=root.get("lang") or root.get("xml:lang") or ""), 0
     for element in root.iter(*_READ):
         tag = element.tag
         if tag == "meta":

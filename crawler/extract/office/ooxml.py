@@ -10,7 +10,7 @@ from typing import Any
 
 from lxml import etree
 
-from ..gathered import Field, Gathered
+from ..gathered import Gathered, OfficeField
 from .zip_package import Relationship
 
 _OOXML = ("http://schemas.openxmlformats.org/", "http://purl.oclc.org/ooxml/")
@@ -86,8 +86,8 @@ class PartReader:
         self._sink = gathered.pieces
         self._sinks: list[list[str]] = []
         self._targets: dict[str, str] = {}
-        self._fields: list[Field] = []
-        self._links: list[Field] = []
+        self._fields: list[OfficeField] = []
+        self._links: list[OfficeField] = []
         self._instructions = 0  # that we are in
         self._withheld: list[str] = []  # text inside an instruction: that of fields in fields
         self._alternatives: list[bool] = []  # one was taken already
@@ -168,7 +168,7 @@ class PartReader:
     def _field_mark(self, element: Any) -> None:
         kind = next((value for name, value in element.items() if name.endswith("fldCharType")), "")
         if kind == "begin":
-            self._fields.append(Field())
+            self._fields.append(OfficeField())
             self._instructions += 1
         elif kind == "separate" and self._fields and not self._fields[-1].in_result:
             self._fields[-1].result_begins(self._sink)
@@ -187,7 +187,7 @@ class PartReader:
         self._open_link(f'HYPERLINK "{self._target(element)}"')
 
     def _open_link(self, instruction: str) -> None:
-        link = Field(instruction)
+        link = OfficeField(instruction)
         link.result_begins(self._sink)
         self._links.append(link)
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from lxml import etree
 
-from ..gathered import Field, Gathered
+from ..gathered import Gathered, OfficeField
 from .zip_package import Package
 
 CONTENT, PROPERTIES = "content.xml", "meta.xml"
@@ -85,7 +85,7 @@ class _Reader:
         self._sink = gathered.pieces
         self._around: list[tuple[list[str], int]] = []
         self._inside = 0  # paragraphs that we are in: other text is none
-        self._links: list[Field] = []
+        self._links: list[OfficeField] = []
         self._skipped: Any = None
         self.objects: list[str] = []
         self.is_behind = False  # on a master page, most shapes wait to be filled in
@@ -132,7 +132,7 @@ class _Reader:
         elif tag in _PARAGRAPHS or tag in _DECLARED:
             self._inside += 1
         elif tag in _LINKS:
-            self._links.append(Field(f'HYPERLINK "{_outside(element.get(_HREF) or "")}"'))
+            self._links.append(OfficeField(f'HYPERLINK "{_outside(element.get(_HREF) or "")}"'))
             self._links[-1].result_begins(self._sink)
         elif tag == _TABLES and self._named:
             self._sink.append(f"{element.get(_TABLE + 'name') or ''} ")

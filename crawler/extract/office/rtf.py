@@ -10,7 +10,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from ..charsets.codepages import WESTERN, by_charset, by_number
-from ..gathered import Field, Gathered
+from ..gathered import Gathered, OfficeField
 
 TOKENS_AT_MOST = 12_000_000  # of a file that is nothing but braces; read in some five seconds
 _TOKEN = re.compile(
@@ -61,7 +61,7 @@ class _State(NamedTuple):
     unicode_width: int = 1  # characters that stand in for a Unicode one
     unseen: bool = False
     deleted: bool = False
-    field: Field | None = None
+    field: OfficeField | None = None
     before: int = _SHOWN  # what was shown around words that are written twice
 
 
@@ -238,7 +238,7 @@ class _Reader:
         elif word == _TWICE:
             state = state._replace(shown=_SAID_TWICE, before=state.shown)
         elif word == _FIELD:
-            state = state._replace(field=Field())
+            state = state._replace(field=OfficeField())
         elif word == _INSTRUCTION and state.field is not None:
             state = state._replace(sink=state.field.instruction, shown=_SHOWN)
         elif word == _FONTS:

@@ -116,6 +116,6 @@ def _text(root: Any) -> str:
     pieces = []
     for piece in root.itertext():
         if "<" in piece and ">" in piece:
-            piece = html_without_tree.Reader().read(piece)[1]
+            piece = html_without_tree.TokenReader().read(piece)[1]
         pieces.append(piece)
     return squeezed(" ".join(pieces))

@@ -13,7 +13,7 @@ from crawler.reasons import answered
 from crawler.values import Fetched, Request
 
 from ..curl_transfer import WHOLE_SECONDS
-from ..requests_exchange import FilledIn, Line
+from ..requests_exchange import FilledIn, RequestsConnection
 from . import sign_in_forms
 from .cookies import Jar
 from .point_key import PointKey
@@ -35,7 +35,7 @@ class SignedIn:
 class Attempt:
     """One sign-in; all of it has the time of one page."""
 
-    def __init__(self, line: Line, key: PointKey) -> None:
+    def __init__(self, line: RequestsConnection, key: PointKey) -> None:
         assert key.form is not None
         self._line = line
         self._key = key

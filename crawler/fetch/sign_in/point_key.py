@@ -9,7 +9,7 @@ BASIC, DIGEST, NTLM, FORM = 1, 2, 3, 4  # the numbers of crawl_auth_type_id
 
 
 @dataclass(frozen=True, slots=True)
-class SignInForm:
+class SiteSignInForm:
     """Where to sign in, and how to tell that it worked."""
 
     url: str
@@ -27,6 +27,6 @@ class PointKey(Credentials):
     """Credentials of a crawl point. `pause` is called once, when the site will not have them any more."""
 
     point_id: int = 0
-    form: SignInForm | None = None
+    form: SiteSignInForm | None = None
     refused: int = 0  # times its site refused it before, in this run
     pause: Callable[[str], None] = field(default=_unheard, compare=False, repr=False)

@@ -12,7 +12,7 @@ from crawler.extract.charsets.charset import as_utf8, encode
 from crawler.extract.mime_type import content_type
 from crawler.values import Fetched
 
-from .point_key import PointKey, SignInForm
+from .point_key import PointKey, SiteSignInForm
 
 if TYPE_CHECKING:
     from bs4 import BeautifulSoup, Tag
@@ -62,7 +62,7 @@ def is_too_much(body: bytes) -> bool:
     return len(body) > PAGE_AT_MOST or body.count(b"<") > TAGS_AT_MOST
 
 
-def signed_in(page: Fetched, form: SignInForm) -> bool:
+def signed_in(page: Fetched, form: SiteSignInForm) -> bool:
     """Does the page that follows the form say that it worked?"""
     if page.reason or not 200 <= page.status < 300:
         return False
@@ -71,7 +71,7 @@ def signed_in(page: Fetched, form: SignInForm) -> bool:
     return not _PASSWORD_FIELD.search(page.body)
 
 
-def signed_out(answer: Fetched, form: SignInForm) -> bool:
+def signed_out(answer: Fetched, form: SiteSignInForm) -> bool:
     """Is this answer a sign-in page, or the way to one, instead of what was asked for?"""
     if answer.reason:
         return False
@@ -82,7 +82,7 @@ def signed_out(answer: Fetched, form: SignInForm) -> bool:
     return not (form.signed_in_text and _shows(answer, form.signed_in_text))
 
 
-def is_sign_in_page(address: Address, form: SignInForm) -> bool:
+def is_sign_in_page(address: Address, form: SiteSignInForm) -> bool:
     return _same_page(address.href, form.url)
 
 
@@ -97,7 +97,7 @@ def _shows(page: Fetched, text: str) -> bool:
     return any(wanted in " ".join(html.unescape(form).split()) for form in (body, _TAG.sub("", body)))
 
 
-def _form(soup: "BeautifulSoup", wanted: SignInForm) -> "Tag | None":
+def _form(soup: "BeautifulSoup", wanted: SiteSignInForm) -> "Tag | None":
     for form in soup.find_all("form"):
         names = {str(one.get("name") or "") for one in form.find_all("input")}
         if {wanted.user_field, wanted.password_field} <= names:

@@ -6,7 +6,7 @@ from django import forms
 from django.http import QueryDict
 
 from clearinghouse.accounts.policies import Action, documents_for, may
-from clearinghouse.accounts.policies import Scope as Everywhere
+from clearinghouse.accounts.policies import RoleScope as Everywhere
 from clearinghouse.accounts.policies import scope_of as scope_of_person
 from clearinghouse.library.models import Document, Project
 from crawler.errors import UnknownView
@@ -17,7 +17,7 @@ from crawlpoints.saved_views import views_of
 
 from ..control import LABEL
 from ..document_filter import documents_in
-from ..launch_subset import ONLY_FAILED, ONLY_NEW, Choice
+from ..launch_subset import ONLY_FAILED, ONLY_NEW, SubsetChoice
 from ..schedules import ALL, CHOSEN, POINT, PROJECT, VIEW
 from .schedule_form import WhenForm
 
@@ -164,9 +164,9 @@ class LaunchForm(WhenForm):
         everything = scope_of_person(self.user, Action.LAUNCH) is Everywhere.ALL
         return None if everything else list(self.documents.values_list("pk", flat=True))
 
-    def choice(self, values: dict[str, Any]) -> Choice:
+    def choice(self, values: dict[str, Any]) -> SubsetChoice:
         only = values.get("only") or ""
         point_id = self.point[0].pk if values.get("what") == POINT and self.point else None
-        return Choice(
+        return SubsetChoice(
             only if only != PREVIEW else "", point_id, values.get("group") or "" if only == ONLY_FAILED else ""
         )

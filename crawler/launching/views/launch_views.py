@@ -25,7 +25,7 @@ from .schedule_form import NOW, plan_of
 
 
 @dataclass(frozen=True, slots=True)
-class Scope:
+class LaunchScope:
     """What a launch of the present choice would do."""
 
     documents: int = 0  # that would be crawled
@@ -36,11 +36,11 @@ class Scope:
     crawling: list[tuple[int, int]] = field(default_factory=list)  # run, how many of them it crawls
 
 
-def scope_of(form: LaunchForm) -> Scope:
+def scope_of(form: LaunchForm) -> LaunchScope:
     values = form.cleaned_data
     counts = intake.scope(form.doc_ids(values), form.choice(values))
     busy = list(counts["busy"])
-    return Scope(
+    return LaunchScope(
         documents=counts["documents"],
         points=counts["points"],
         pages=counts["pages"],
@@ -143,7 +143,7 @@ def _absent(form: LaunchForm, views: list[Any]) -> set[str]:
     return ({POINT} if form.point is None else set()) | (set() if views else {VIEW})
 
 
-def context_of(form: LaunchForm, scope: Scope) -> dict[str, Any]:
+def context_of(form: LaunchForm, scope: LaunchScope) -> dict[str, Any]:
     chosen = {str(value) for value in form["doc"].value() or []}
     values = getattr(form, "cleaned_data", {})
     plan, next_at = plan_of(values, timezone.now())

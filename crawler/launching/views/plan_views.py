@@ -23,7 +23,7 @@ from crawler.runs.views.run_access import visible_docs
 from .. import quiet_hours as quiet
 from .. import schedules
 from ..launch_subset import ONLY_FAILED, ONLY_NEW
-from ..planned_pages import Planned, doc_ids_among, documents_with_points, pages_of
+from ..planned_pages import PlannedPages, doc_ids_among, documents_with_points, pages_of
 from .plan_names import PlanNames
 from .quiet_hours_form import WeekEntries
 
@@ -32,14 +32,14 @@ _NEAR = 800  # days
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class PlanShown:
     """A schedule as a list shows it; documents and pages are those the person may see."""
 
     schedule: Schedule
     what: str
     which: str  # the names of what is meant, where "what" does not say it
     said: str
-    planned: Planned
+    planned: PlannedPages
 
     @property
     def named(self) -> str:
@@ -54,7 +54,7 @@ class Plan:
 @dataclass(frozen=True, slots=True)
 class Day:
     day: date
-    starts: list[tuple[datetime, Plan]]
+    starts: list[tuple[datetime, PlanShown]]
     pages: int
     shade: int  # 0 to 4
     quiet: int  # hours
@@ -62,7 +62,7 @@ class Day:
     today: bool
 
 
-def plans_of(docs: Docs) -> list[Plan]:
+def plans_of(docs: Docs) -> list[PlanShown]:
     """The schedules that touch a document the person may see."""
     everything = documents_with_points()
     pages = pages_of(everything)
@@ -72,9 +72,9 @@ def plans_of(docs: Docs) -> list[Plan]:
     for schedule in rows:
         chosen = doc_ids_among(schedule, everything)
         seen = chosen if docs is None else chosen & docs
-        planned = Planned(len(seen), sum(pages.get(doc_id, 0) for doc_id in seen))
+        planned = PlannedPages(len(seen), sum(pages.get(doc_id, 0) for doc_id in seen))
         what = names.what(schedule) + _ONLY[schedule.only]
-        plans.append(Plan(schedule, what, names.which(schedule), said_of(schedule), planned))
+        plans.append(PlanShown(schedule, what, names.which(schedule), said_of(schedule), planned))
     return [plan for plan in plans if docs is None or plan.planned.documents]
 
 
@@ -188,7 +188,7 @@ def _days(first: date, last: date, month: date, docs: Docs) -> dict[date, Day]:
     zone = timezone.get_current_timezone()
     begin, end = (datetime.combine(day, time(), zone) for day in (first, last + timedelta(days=1)))
     plans = {plan.schedule.pk: plan for plan in plans_of(docs)}
-    starts: dict[date, list[tuple[datetime, Plan]]] = defaultdict(list)
+    starts: dict[date, list[tuple[datetime, PlanShown]]] = defaultdict(list)
     for at, schedule in schedules.upcoming(max(begin, timezone.now()), end):
         if plan := plans.get(schedule.pk):
             starts[at.astimezone(zone).date()].append((at, plan))

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from clearinghouse.web.plurals import plural
-from crawler.policy.judge import Rules, TraceLine
+from crawler.policy.judge import CrawlRules, TraceLine
 from crawler.reasons import reason_of
 from crawler.values import FAILED, QUEUED, REDIRECTED, SKIPPED, Snapshot
 from crawlpoints.point_checks import comparable_root
@@ -33,7 +33,7 @@ _CHECK_OF = {"point_deactivated": "deactivation", "run_limit": "run limit", "add
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class RootComparison:
     """Root string and address with the first character that differs."""
 
     same: str
@@ -45,19 +45,21 @@ class Compared:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class CheckStep:
     result: str
     text: str
-    compared: Compared | None = None
+    compared: RootComparison | None = None
 
     @property
     def word(self) -> str:
         return {PASS: "Pass", STOP: "Stop"}.get(self.result, "Not checked")
 
 
-def steps_of(row: Row, snapshot: Snapshot) -> list[Step]:
+def steps_of(row: Row, snapshot: Snapshot) -> list[CheckStep]:
     """The checks under the settings the run used; where the run decided later than they tell, its decision."""
-    lines = Rules(snapshot).trace(row.url, row.depth, nofollow=row.reason == "nofollow", point_id=row.crawl_point_id)
+    lines = CrawlRules(snapshot).trace(
+        row.url, row.depth, nofollow=row.reason == "nofollow", point_id=row.crawl_point_id
+    )
     stopped = next((line for line in lines if line.result == STOP), None)
     steps = _passed([line for line in lines if line.result == PASS], snapshot)
     idle = [line.check for line in lines if line.result == IDLE]
@@ -68,14 +70,16 @@ def steps_of(row: Row, snapshot: Snapshot) -> list[Step]:
         steps += ending
     if idle:
         names = ", ".join(_NAMES[check] for check in idle)
-        steps.append(Step(IDLE, names[0].upper() + names[1:]))
+        steps.append(CheckStep(IDLE, names[0].upper() + names[1:]))
     return steps
 
 
-def _passed(lines: list[TraceLine], snapshot: Snapshot) -> list[Step]:
+def _passed(lines: list[TraceLine], snapshot: Snapshot) -> list[CheckStep]:
     early = "; ".join(_line(line, snapshot) for line in lines if line.check in _EARLY)
-    late = [Step(PASS, _line(line, snapshot)) for line in lines if line.check not in _EARLY and line.check in _WORDS]
-    return ([Step(PASS, early)] if early else []) + late
+    late = [
+        CheckStep(PASS, _line(line, snapshot)) for line in lines if line.check not in _EARLY and line.check in _WORDS
+    ]
+    return ([CheckStep(PASS, early)] if early else []) + late
 
 
 def _line(line: TraceLine, snapshot: Snapshot) -> str:
@@ -90,15 +94,15 @@ def _not_excluded(count: int) -> str:
     return f"Matches none of {plural(count, 'exclude URL')}" if count > 1 else "Does not match the exclude URL"
 
 
-def _stop(row: Row, line: TraceLine) -> Step:
+def _stop(row: Row, line: TraceLine) -> CheckStep:
     text = _reason(row, line.check) + (f": {line.detail}" if line.detail else "")
     if line.check != "root" or not line.detail:
-        return Step(STOP, text)
+        return CheckStep(STOP, text)
     compared = compare(line.detail, row.url)
     if compared is None:
-        return Step(STOP, text)
+        return CheckStep(STOP, text)
     where = f"Does not begin with a root string: character {compared.position} is "
-    return Step(STOP, where, compared)
+    return CheckStep(STOP, where, compared)
 
 
 def _reason(row: Row, check: str = "error") -> str:
@@ -107,13 +111,13 @@ def _reason(row: Row, check: str = "error") -> str:
     return sentence[0].upper() + sentence[1:]
 
 
-def compare(root: str, address: str) -> Compared | None:
+def compare(root: str, address: str) -> RootComparison | None:
     """Where they part, the root as it is compared; None when the address does begin with it."""
     root = comparable_root(root)
     length = next((k for k, (a, b) in enumerate(zip(root, address)) if a != b), min(len(root), len(address)))  # noqa: B905
     if length == len(root):
         return None
-    return Compared(
+    return RootComparison(
         same=root[:length],
         root_hit=root[length : length + 1],
         root_rest=root[length + 1 :],
@@ -123,15 +127,15 @@ def compare(root: str, address: str) -> Compared | None:
     )
 
 
-def _ending(row: Row, idle: list[str]) -> tuple[list[Step], list[str]]:
+def _ending(row: Row, idle: list[str]) -> tuple[list[CheckStep], list[str]]:
     """What came after the checks made when a link is found."""
     if row.outcome == QUEUED:
-        return [Step(IDLE, "Waits in the queue")], idle
+        return [CheckStep(IDLE, "Waits in the queue")], idle
     if row.outcome in (SKIPPED, FAILED):
         text = _reason(row) + (f": {row.told}" if row.told else "")
         check = _CHECK_OF.get(row.reason)
-        return [Step(STOP, text)], idle[idle.index(check) + 1 :] if check in idle else []
+        return [CheckStep(STOP, text)], idle[idle.index(check) + 1 :] if check in idle else []
     answer = f" with status {row.status}" if row.status else ""
     if row.outcome == REDIRECTED:
-        return [Step(PASS, f"The site answered{answer}: redirected to {row.redirect_url}")], []
-    return [Step(PASS, f"Network, robots.txt and limits allowed it; the site answered{answer}")], []
+        return [CheckStep(PASS, f"The site answered{answer}: redirected to {row.redirect_url}")], []
+    return [CheckStep(PASS, f"Network, robots.txt and limits allowed it; the site answered{answer}")], []

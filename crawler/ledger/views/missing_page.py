@@ -23,7 +23,7 @@ from crawler.reasons import reason_of
 from crawler.runs.views.run_access import visible_docs
 from crawler.values import CRAWLED, UNCHANGED, Snapshot
 
-from ..address_status import Crawl, OnTarget, Whereabouts, alike, documents_around, whereabouts
+from ..address_status import NewestCrawl, OnTarget, Whereabouts, alike, documents_around, whereabouts
 from ..explain import DEPENDS, NO, explain, sentence_of
 from ..queries import row_of
 from .why_views import sentence_of as decision_on
@@ -32,7 +32,7 @@ OK, STOP, INFO = "ok", "stop", "info"
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class MissingStep:
     kind: str  # ok, stop, info
     text: str
     label: str = ""  # of what can be done next
@@ -40,11 +40,11 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class MissingAnswer:
     """One document's answer: the first step that stops the page is the reason."""
 
     document: Document
-    steps: list[Step]
+    steps: list[MissingStep]
     verdict: str
     there: bool
 
@@ -66,7 +66,7 @@ def missing(request: HttpRequest) -> HttpResponse:
     return render(request, "search/missing.html", context)
 
 
-def _told(request: HttpRequest, document: Document, url: str, public: str) -> Told:
+def _told(request: HttpRequest, document: Document, url: str, public: str) -> MissingAnswer:
     snapshot = snapshot_of(document)
     found = whereabouts(document, snapshot, url)
     here = found.targets[public]
@@ -80,17 +80,17 @@ def _told(request: HttpRequest, document: Document, url: str, public: str) -> To
     stop = next((step for step in steps if step.kind == STOP), None)
     if here.published_id is not None and here.found:
         verdict = "It is in search." if stop is None else f"It is in search still. {stop.text}"
-        return Told(document, steps, verdict, there=True)
+        return MissingAnswer(document, steps, verdict, there=True)
     verdict = stop.text if stop else "It should be there after the next propagation."
-    return Told(document, steps, verdict, there=False)
+    return MissingAnswer(document, steps, verdict, there=False)
 
 
-def _settings(request: HttpRequest, document: Document, snapshot: Snapshot, url: str) -> Step:
+def _settings(request: HttpRequest, document: Document, snapshot: Snapshot, url: str) -> MissingStep:
     """What the crawl points and exclude URLs say now."""
     try:
         answer = explain(snapshot, url)
     except TimeUsedUp as late:
-        return Step(OK, f"{late}.")
+        return MissingStep(OK, f"{late}.")
     test = f"{reverse('crawl-points-test', args=[document.pk])}?{urlencode({'url': url})}"
     label = "Test this address" if may(request.user, Action.TEST, document) else ""
     said = sentence_of(answer)
@@ -98,77 +98,79 @@ def _settings(request: HttpRequest, document: Document, snapshot: Snapshot, url:
         stop = next((line["detail"] for line in answer["trace"] if line["result"] == "stop"), "")
         because = said.removeprefix("No, ") + (f" ({stop})" if answer["reason"] == "excluded" and stop else "")
         advice = reason_of(answer["reason"]).advice
-        return Step(STOP, f"With the settings of today it is not crawled, {because}. {advice}", label, test)
+        return MissingStep(STOP, f"With the settings of today it is not crawled, {because}. {advice}", label, test)
     if answer["verdict"] == DEPENDS and answer["depth"]:
         said = "It is crawled only if a crawled page links to it."
-    return Step(OK, f"Crawl points and exclude URLs let it in. {said.rstrip('.')}.", label, test)
+    return MissingStep(OK, f"Crawl points and exclude URLs let it in. {said.rstrip('.')}.", label, test)
 
 
-def _crawled(request: HttpRequest, document: Document, crawl: Crawl | None) -> list[Step]:
+def _crawled(request: HttpRequest, document: Document, crawl: NewestCrawl | None) -> list[MissingStep]:
     if crawl is None:
         launch = reverse("launch") if may(request.user, Action.LAUNCH, document) else ""
         ask = reverse("request-crawl", args=[document.pk]) if may(request.user, Action.REQUEST, document) else ""
         label = "Launch a crawl" if launch else "Request a crawl" if ask else ""
-        return [Step(STOP, "This document was never crawled.", label, launch or ask)]
+        return [MissingStep(STOP, "This document was never crawled.", label, launch or ask)]
     run = crawl.excursion.run_id
     href = reverse("run", args=[run])
     going = " It is still going on." if crawl.excursion.state in OPEN_STATES else ""
     before = _left_out(crawl)
     if crawl.entry is None:
         text = f"Run {run}, the newest crawl, did not meet this address: no crawled page links to it.{going}"
-        return [*before, Step(STOP, text, f"Open run {run}", href)]
+        return [*before, MissingStep(STOP, text, f"Open run {run}", href)]
     page = reverse("run-page", args=[run, crawl.entry.pk])
     kind = OK if crawl.entry.outcome in (CRAWLED, UNCHANGED) else STOP
     row = row_of(crawl.entry)
     text = f"Run {run}: {decision_on(row)}. {row.advice}".rstrip()
-    steps = [*before, Step(kind, f"{text}{going}", "See the decision", page)]
+    steps = [*before, MissingStep(kind, f"{text}{going}", "See the decision", page)]
     if "noindex" in crawl.flags:
-        steps.append(Step(INFO, "The page itself asks search engines not to show it (noindex).", "", ""))
+        steps.append(MissingStep(INFO, "The page itself asks search engines not to show it (noindex).", "", ""))
     return steps
 
 
-def _left_out(crawl: Crawl) -> list[Step]:
+def _left_out(crawl: NewestCrawl) -> list[MissingStep]:
     """The newest crawl, where somebody decided that it counts nowhere."""
     one = crawl.left_out
     if one is None:
         return []
     text = f"Run {one.run_id} is newer, and was left out by {one.left_out_by}: {one.left_out_reason.rstrip('.')}."
-    return [Step(INFO, text, f"Open run {one.run_id}", reverse("run", args=[one.run_id]))]
+    return [MissingStep(INFO, text, f"Open run {one.run_id}", reverse("run", args=[one.run_id]))]
 
 
-def _public(request: HttpRequest, document: Document, public: str) -> list[Step]:
+def _public(request: HttpRequest, document: Document, public: str) -> list[MissingStep]:
     sheet = getattr(document, "sheet", None)
     if sheet is None or sheet.public or public == "development":
         return []
     edit = reverse("document-edit", args=[document.pk]) if may(request.user, Action.ASSIGN, document) else ""
     text = "The document is not public: its pages go to content development only."
-    return [Step(STOP, text, "Edit the document" if edit else "", edit)]
+    return [MissingStep(STOP, text, "Edit the document" if edit else "", edit)]
 
 
-def _servers(request: HttpRequest, found: Whereabouts, public: str) -> list[Step]:
+def _servers(request: HttpRequest, found: Whereabouts, public: str) -> list[MissingStep]:
     return [_server(request, one, found.crawl, one.name == public) for one in found.targets.values()]
 
 
-def _server(request: HttpRequest, one: OnTarget, crawl: Crawl | None, public: bool) -> Step:
+def _server(request: HttpRequest, one: OnTarget, crawl: NewestCrawl | None, public: bool) -> MissingStep:
     name = f"{NAMES[one.name]}{', which serves the public,' if public else ''}"
     bad = STOP if public else INFO
     door = reverse("propagation") if may(request.user, Action.VIEW_PROPAGATION) else ""
     label = "Propagation" if door else ""
     if not one.answers:
-        return Step(bad, f"{name} does not answer.", label, door)
+        return MissingStep(bad, f"{name} does not answer.", label, door)
     if one.published_id is not None and one.found:
         record = reverse("search-result", args=[one.published_id]) if public else ""
-        return Step(OK, f"{name} has it in generation {one.generation}.", "Open the record" if public else "", record)
+        return MissingStep(
+            OK, f"{name} has it in generation {one.generation}.", "Open the record" if public else "", record
+        )
     if one.published_id is not None:
-        return Step(bad, f"{name} has it in generation {one.generation}, but not in its index.", label, door)
+        return MissingStep(bad, f"{name} has it in generation {one.generation}, but not in its index.", label, door)
     if one.left_in is not None:
-        return Step(bad, f"{name} showed it until generation {one.left_in} took it away.", label, door)
+        return MissingStep(bad, f"{name} showed it until generation {one.left_in} took it away.", label, door)
     if not one.generation:
-        return Step(bad, f"{name} shows nothing yet: there was no propagation.", label, door)
-    return Step(bad, f"{name} does not have it in generation {one.generation}{_since(crawl)}.", label, door)
+        return MissingStep(bad, f"{name} shows nothing yet: there was no propagation.", label, door)
+    return MissingStep(bad, f"{name} does not have it in generation {one.generation}{_since(crawl)}.", label, door)
 
 
-def _folded(here: OnTarget) -> list[Step]:
+def _folded(here: OnTarget) -> list[MissingStep]:
     """Results show the best of pages that are nearly the same; the others stand behind its link."""
     others = alike(here) if here.found else []
     if not others:
@@ -177,10 +179,10 @@ def _folded(here: OnTarget) -> list[Step]:
     one = f"under {url} (document {document}), which is nearly the same"
     many = f"under one of {plural(len(others), 'page')} that are nearly the same, like {url} (document {document})"
     text = f"In results it may be folded {one if len(others) == 1 else many}: the link “similar” there leads to it."
-    return [Step(INFO, text)]
+    return [MissingStep(INFO, text)]
 
 
-def _since(crawl: Crawl | None) -> str:
+def _since(crawl: NewestCrawl | None) -> str:
     """Whether it only waits for the next propagation."""
     if crawl is None or crawl.entry is None or crawl.entry.outcome not in (CRAWLED, UNCHANGED):
         return ""

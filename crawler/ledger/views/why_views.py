@@ -17,14 +17,14 @@ from crawler.values import FAILED, QUEUED, REDIRECTED, SKIPPED, Snapshot
 
 from ..page_details import path_to
 from ..queries import Filter, Row, rows_of
-from .checks_in_words import Step, steps_of
+from .checks_in_words import CheckStep, steps_of
 
 
 @dataclass(frozen=True, slots=True)
 class Why:
     row: Row
     sentence: str
-    trace: list[Step]
+    trace: list[CheckStep]
     path: list[Row]
     cut: bool  # the beginning of the path was left out
     alike: int  # addresses of the same site with the same decision
@@ -97,7 +97,7 @@ def _not_crawled(row: Row) -> str:
     return f"Not crawled, because {reason_of(row.reason, row.status).because}"
 
 
-def trace_of(row: Row) -> list[Step]:
+def trace_of(row: Row) -> list[CheckStep]:
     """The checks of this address under the settings this run used."""
     snapshot = Excursion.objects.filter(pk=row.excursion_id).values_list("snapshot", flat=True).first()
     return steps_of(row, Snapshot.from_json(snapshot)) if snapshot else []

@@ -21,14 +21,14 @@ class Piece:
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class WordDiff:
     pieces: list[Piece]
     added: int  # words
     removed: int
     complete: bool
 
 
-def difference(old: str, new: str) -> Difference:
+def difference(old: str, new: str) -> WordDiff:
     """What was taken out and put in; long stretches of the same words are left out."""
     before, after = _WORDS.findall(old), _WORDS.findall(new)
     head = _alike(before, after)
@@ -39,7 +39,7 @@ def difference(old: str, new: str) -> Difference:
     pieces = [(SAME, before[:head]), *middle]
     if complete:
         pieces.append((SAME, before[len(before) - tail :] if tail else []))
-    return Difference(
+    return WordDiff(
         _shortened([(kind, words) for kind, words in pieces if words]),
         sum(len(words) for kind, words in middle if kind == ADDED),
         sum(len(words) for kind, words in middle if kind == REMOVED),

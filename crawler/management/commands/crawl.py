@@ -21,7 +21,7 @@ from clearinghouse.operations.logs import about
 from clearinghouse.web.plurals import plural
 from crawler.engine import finish, process_limits
 from crawler.engine.initializer import initialize
-from crawler.engine.loop import Crawl
+from crawler.engine.loop import InstanceLoop
 from crawler.errors import AllBusy, NothingToCrawl
 from crawler.launching import control, launch
 from crawler.liveness import instances
@@ -163,7 +163,7 @@ class Command(Command):
 
     def _serve(self, run: Run, show: bool) -> bool:
         row = run.driver if not self._joined(run) else None
-        crawl = Crawl(run, stay=True, row=row)
+        crawl = InstanceLoop(run, stay=True, row=row)
         crawl.replaceable = bool(self.arguments)
         before = {number: signal.signal(number, crawl.ask_to_stop) for number in (signal.SIGTERM, signal.SIGINT)}
         try:
@@ -200,7 +200,7 @@ class Progress:
     def __init__(self) -> None:
         self._shown = 0.0
 
-    def __call__(self, crawl: Crawl) -> None:
+    def __call__(self, crawl: InstanceLoop) -> None:
         now = time.monotonic()
         if now - self._shown < 0.5:
             return

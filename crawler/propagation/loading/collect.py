@@ -22,7 +22,7 @@ from ..pinned_scope import DocumentScope, PointRoot
 from ..plan import VARIANTS
 from .anchors import Anchors
 from .missing_pages import Trip, shown
-from .packed_keys import Keys, Numbers
+from .packed_keys import Numbers, PackedKeys
 from .packed_pages import DesiredPage, Pages, WantedPages, published_id
 
 __all__ = ["VARIANTS", "Beat", "Collector", "Content", "Pages", "contents", "removable"]
@@ -35,7 +35,7 @@ _DIGESTED = (
 )  # fmt: skip
 
 
-class Stored(NamedTuple):
+class PublishableVersion(NamedTuple):
     """What is published of a version; a row of the model costs twice as much to make."""
 
     id: int
@@ -58,7 +58,7 @@ class Content(NamedTuple):
 
     page: DesiredPage
     url_key: bytes
-    version: Stored
+    version: PublishableVersion
     body: bytes | None
     pages: Pages
 
@@ -94,7 +94,7 @@ def contents(pages: Pages, keys: Iterable[bytes]) -> Iterator[Content]:
     while chunk := list(islice(remaining, _CHUNK // 10)):
         desired = {key: pages[key] for key in chunk}
         found = PageVersion.objects.filter(id__in=[page.version_id for page in desired.values()])
-        versions = {row[0]: Stored(*row) for row in found.values_list(*Stored._fields)}
+        versions = {row[0]: PublishableVersion(*row) for row in found.values_list(*PublishableVersion._fields)}
         digests = {version.digest for version in versions.values()}
         rows = PageBody.objects.filter(digest__in=digests).values_list("digest", "content")
         bodies = {bytes(digest): bytes(content) for digest, content in rows}
@@ -165,7 +165,7 @@ def _append(pages: Pages, doc_id: int, chunk: dict[bytes, tuple[int, str]]) -> N
 
 
 def _trip(excursion_id: int, state: str, beat: Beat) -> Trip:
-    trip = Trip(state, Numbers(), Keys(), Keys(), Keys())
+    trip = Trip(state, Numbers(), PackedKeys(), PackedKeys(), PackedKeys())
     rows = LedgerEntry.objects.filter(excursion_id=excursion_id).order_by("url_key")
     fields = rows.values_list("url_key", "outcome", "reason", "status", "version_id")
     for key, outcome, reason, status, version in fields.iterator(5000):

@@ -10,14 +10,14 @@ from dataclasses import dataclass
 from clearinghouse.database.aliases import TARGETS
 
 from .. import plan
-from ..pinned_scope import DocumentScope, Scope
+from ..pinned_scope import DocumentScope, PinnedScope
 from . import load
 from .collect import Collector
 from .packed_pages import Pages
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class DocumentDifference:
     """What one document would change on one target."""
 
     scope: DocumentScope
@@ -27,8 +27,8 @@ class Difference:
 
 
 def differences(
-    target: str, scope: Scope, collector: Collector, beat: Callable[[], None] = lambda: None
-) -> Iterator[Difference]:
+    target: str, scope: PinnedScope, collector: Collector, beat: Callable[[], None] = lambda: None
+) -> Iterator[DocumentDifference]:
     """What this target lacks, document by document, compared with what it shows now."""
     shown = load.live(TARGETS[target])
     for document in concerned(target, scope, shown):
@@ -36,7 +36,7 @@ def differences(
         beat()
 
 
-def concerned(target: str, scope: Scope, shown: int) -> Iterator[DocumentScope]:
+def concerned(target: str, scope: PinnedScope, shown: int) -> Iterator[DocumentScope]:
     """The documents there is something to compare of; those that were deleted have nothing that should be shown."""
     there = load.documents(TARGETS[target], shown)
     known = {document.doc_id for document in scope.documents}
@@ -47,16 +47,16 @@ def concerned(target: str, scope: Scope, shown: int) -> Iterator[DocumentScope]:
         yield DocumentScope(doc_id, f"Document {doc_id}", "", True, (), (), (), deleted=True)
 
 
-def difference(target: str, document: DocumentScope, shown: int, collector: Collector) -> Difference:
+def difference(target: str, document: DocumentScope, shown: int, collector: Collector) -> DocumentDifference:
     """Of one document: the only place that compares what should be shown with what is."""
     rows = load.held(TARGETS[target], document.doc_id, shown)
     if document.deleted:
-        return Difference(document, plan.change(document.doc_id, {}, rows), Pages())
+        return DocumentDifference(document, plan.change(document.doc_id, {}, rows), Pages())
     if not document.public and target != plan.DEVELOPMENT:
-        return Difference(document, plan.change(document.doc_id, {}, rows), Pages())
+        return DocumentDifference(document, plan.change(document.doc_id, {}, rows), Pages())
     if not document.excursions:
         rows = list(rows)
         same = {row.url_key: plan.Wanted(row.published_id, row.digest) for row in rows}
-        return Difference(document, plan.change(document.doc_id, same, rows), Pages(), untouched=True)
+        return DocumentDifference(document, plan.change(document.doc_id, same, rows), Pages(), untouched=True)
     change = plan.change(document.doc_id, collector.wanted(document), rows)
-    return Difference(document, change, collector.pages(document))
+    return DocumentDifference(document, change, collector.pages(document))

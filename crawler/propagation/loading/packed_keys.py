@@ -105,7 +105,7 @@ class Numbers(MutableMapping[bytes, int]):
         return len(self._values) + len(self._aside)
 
 
-class Keys:
+class PackedKeys:
     """A set of them."""
 
     def __init__(self) -> None:

@@ -27,7 +27,7 @@ _COUNTED = {
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class StepLine:
     number: int
     name: str
     target: str
@@ -39,7 +39,7 @@ class Line:
     error: str
 
 
-def log(row: Propagation) -> list[Line]:
+def log(row: Propagation) -> list[StepLine]:
     """Every step with its times and counts; the scope the plan has pinned is not read."""
     counts = {name for counted in _COUNTED.values() for name, _ in counted} | {"attempts", "skipped"}
     fields = ("number", "name", "target", "state", "started_at", "finished_at", "error")
@@ -47,7 +47,7 @@ def log(row: Propagation) -> list[Line]:
     return [_line(step) for step in rows]
 
 
-def _line(step: dict[str, Any]) -> Line:
+def _line(step: dict[str, Any]) -> StepLine:
     begun, ended = step["started_at"], step["finished_at"]
     words = [
         plural(step[f"counts__{name}"], noun)
@@ -58,7 +58,7 @@ def _line(step: dict[str, Any]) -> Line:
         words.append(step["counts__skipped"])
     if step["counts__attempts"]:
         words.append(plural(step["counts__attempts"], "failed try,failed tries"))
-    return Line(
+    return StepLine(
         number=step["number"], name=_NAMES.get(step["name"], step["name"]), target=step["target"],
         state=step["state"], started_at=begun, finished_at=ended,
         seconds=(ended - begun).total_seconds() if begun and ended else None,

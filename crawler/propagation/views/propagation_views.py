@@ -10,7 +10,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
 from clearinghouse.accounts.policies import Action, may, require
-from clearinghouse.operations import queues
+from clearinghouse.operations import work_queues
 from clearinghouse.web.plurals import plural
 from crawler.errors import WrongMoment
 from crawler.models import Propagation, PropagationStep
@@ -82,7 +82,7 @@ def new(request: HttpRequest) -> HttpResponse:
     return _ask(request, request.GET, {})
 
 
-def _chosen(listed: list[runs_to_propagate.Candidate], sent: QueryDict) -> list[int] | None:
+def _chosen(listed: list[runs_to_propagate.RunToPropagate], sent: QueryDict) -> list[int] | None:
     """The runs that are ticked; all that count where nobody has chosen."""
     if "choose" not in sent:
         return None
@@ -146,7 +146,7 @@ def _loss_error(request: HttpRequest, loss: dict[str, Any]) -> str:
 
 
 def _ring(request: HttpRequest, row: Propagation) -> None:
-    if not queues.ring(queues.PROPAGATE, "crawler.jobs.propagate", row.pk):
+    if not work_queues.ring(work_queues.PROPAGATE, "crawler.jobs.propagate", row.pk):
         messages.warning(request, "The work queue does not answer. The propagation starts by itself when it does.")
 
 

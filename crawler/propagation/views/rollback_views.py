@@ -10,7 +10,7 @@ from django.views.decorators.http import require_http_methods
 
 from clearinghouse.accounts.policies import Action, require
 from crawler.errors import WrongMoment
-from crawler.runs.views.leave_out_views import Choice, choices, ticked
+from crawler.runs.views.leave_out_views import LeaveOutChoice, choices, ticked
 from crawlpoints.point_checks import Invalid
 
 from ..states import unfinished
@@ -29,7 +29,7 @@ class _Way:
         moving = [one for one in self.goals if one[1]]
         return next((one for one in moving if one[0].name == "primary"), moving[0] if moving else (None, 0))
 
-    def crawls(self) -> list[Choice]:
+    def crawls(self) -> list[LeaveOutChoice]:
         """Back: those the newer generation brought; forward: those of them that are left out."""
         target, goal = self.leading
         if target is None:

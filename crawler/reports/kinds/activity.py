@@ -15,7 +15,7 @@ from crawler.runs.run_json import seconds_of
 from crawler.runs.run_status import place_of_state
 from crawler.values import LEFT_BEHIND
 
-from ..report_base import Asked, Bar, Cell, Chart, Column, Field, Report
+from ..report_base import Bar, Chart, Column, Report, ReportCell, ReportFilter, ReportRequest
 
 COLUMNS = (
     Column("id", "Run"),
@@ -35,7 +35,7 @@ LEFT = urlencode({"reason": LEFT_BEHIND}, doseq=True)
 MOST_DAYS = 92  # bars; longer periods are drawn by week
 
 
-def report(asked: Asked) -> Report:
+def report(asked: ReportRequest) -> Report:
     since, period = asked.since()
     choices = [("", "Any state"), *State.choices]
     state = asked.one_of("state", choices)
@@ -47,7 +47,8 @@ def report(asked: Asked) -> Report:
     return Report(
         COLUMNS, runs.order_by(sort.replace("state", "place"), "-id"), lambda rows: _cells(rows, asked), "run",
         sort=sort,
-        filters=(period, Field("state", "State", state, choices)), chart=pages_chart(days, "Pages and errors by day"),
+        filters=(period, ReportFilter("state", "State", state, choices)),
+        chart=pages_chart(days, "Pages and errors by day"),
         sentence=f"{plural(runs.count(), 'run')}; {plural(pages, 'page')} and {plural(errors, 'error')} in the crawls "
         f"that ended in this period.{_cancelled(cancelled_since(asked.docs, since))}",
     )  # fmt: skip
@@ -59,33 +60,33 @@ def _cancelled(crawls: int) -> str:
     return f" {plural(crawls, 'crawl was cancelled and is,crawls were cancelled and are')} not counted."
 
 
-def _cells(runs: list[Run], asked: Asked) -> list[list[Cell]]:
+def _cells(runs: list[Run], asked: ReportRequest) -> list[list[ReportCell]]:
     sums = totals_of_runs(runs, asked.docs) if runs else {}
     hosts = instances_by_run(run.pk for run in runs)
     return [_line(run, sums.get(run.pk, Totals()), hosts.get(run.pk, [])) for run in runs]
 
 
-def _line(run: Run, sums: Totals, hosts: list[str]) -> list[Cell]:
+def _line(run: Run, sums: Totals, hosts: list[str]) -> list[ReportCell]:
     tab = {name: reverse("run-tab", args=[run.pk, name]) for name in ("pages", "errors", "urls")}
     seconds = seconds_of(run)
     return [
-        Cell(f"Run {run.pk}", reverse("run", args=[run.pk]), value=run.pk),
-        Cell(sums.title if sums.documents == 1 else plural(sums.documents, "document")),
-        Cell("", state=run.state, value=run.state),
+        ReportCell(f"Run {run.pk}", reverse("run", args=[run.pk]), value=run.pk),
+        ReportCell(sums.title if sums.documents == 1 else plural(sums.documents, "document")),
+        ReportCell("", state=run.state, value=run.state),
         _moment(run.started_at),
         _moment(run.finished_at),
-        Cell(duration(seconds) if run.started_at else None, value=seconds),
-        Cell(sums.pages, tab["pages"]),
-        Cell(sums.failed, tab["errors"], bad=True),
-        Cell(sums.left, f"{tab['urls']}?{LEFT}"),
-        Cell(size(sums.bytes), value=sums.bytes),
-        Cell(", ".join(hosts)),
-        Cell(run.requested_by),
+        ReportCell(duration(seconds) if run.started_at else None, value=seconds),
+        ReportCell(sums.pages, tab["pages"]),
+        ReportCell(sums.failed, tab["errors"], bad=True),
+        ReportCell(sums.left, f"{tab['urls']}?{LEFT}"),
+        ReportCell(size(sums.bytes), value=sums.bytes),
+        ReportCell(", ".join(hosts)),
+        ReportCell(run.requested_by),
     ]
 
 
-def _moment(at: datetime | None) -> Cell:
-    return Cell(when(at) if at else None, value=at.isoformat() if at else "")
+def _moment(at: datetime | None) -> ReportCell:
+    return ReportCell(when(at) if at else None, value=at.isoformat() if at else "")
 
 
 def pages_chart(days: list[tuple[date, int, int]], heading: str) -> Chart | None:

@@ -16,7 +16,7 @@ from clearinghouse.web.templatetags.formats import plural, when
 from crawlpoints.models import AuthType
 from crawlpoints.point_checks import SWITCHES
 
-from ..report_base import Asked, Cell, Chart, Column, Field, Report
+from ..report_base import Chart, Column, Report, ReportCell, ReportFilter, ReportRequest
 from .activity import day_bars, max_of
 
 COLUMNS = (
@@ -38,7 +38,7 @@ _KINDS = {
 }  # fmt: skip
 
 
-def report(asked: Asked) -> Report:
+def report(asked: ReportRequest) -> Report:
     since, period = asked.since()
     rows = _visible(asked, since)
     actors = [("", "Anybody"), *((name, name) for name in _distinct(rows, "actor"))]
@@ -52,13 +52,15 @@ def report(asked: Asked) -> Report:
     logins = sees_logins(asked.request.user)
     return Report(
         COLUMNS, rows.order_by(sort, "-id"), lambda part: _cells(part, logins), "entry,entries", sort=sort,
-        filters=(by_words, Field("actor", "Person", actor, actors), Field("kind", "Thing", kind, kinds), period),
+        filters=(
+            by_words, ReportFilter("actor", "Person", actor, actors), ReportFilter("kind", "Thing", kind, kinds), period
+        ),
         chart=_chart(rows), sentence=f"{plural(rows.count(), 'change')} in this period.",
         nothing="Nobody changed anything in this period.",
     )  # fmt: skip
 
 
-def _visible(asked: Asked, since: datetime) -> QuerySet[Entry]:
+def _visible(asked: ReportRequest, since: datetime) -> QuerySet[Entry]:
     """Entries of no document (people, projects, settings) are for administrators."""
     rows = Entry.objects.filter(at__gte=since)
     return rows if asked.docs is None else rows.filter(document_id__in=asked.docs)
@@ -68,22 +70,24 @@ def _distinct(rows: QuerySet[Entry], column: str) -> list[str]:
     return list(rows.order_by(column).values_list(column, flat=True).distinct())
 
 
-def _cells(rows: list[Entry], logins: bool) -> list[list[Cell]]:
+def _cells(rows: list[Entry], logins: bool) -> list[list[ReportCell]]:
     ids = {row.document_id for row in rows if row.document_id}
     titles = dict(Document.everything.filter(pk__in=ids).values_list("pk", "sheet__title"))
     return [_line(row, titles, logins) for row in rows]
 
 
-def _line(row: Entry, titles: dict[int, str], logins: bool) -> list[Cell]:
+def _line(row: Entry, titles: dict[int, str], logins: bool) -> list[ReportCell]:
     doc = row.document_id
     title = (titles.get(doc) or f"Document {doc}") if doc else ""
     return [
-        Cell(when(row.at), value=row.at.isoformat()),
-        Cell(row.actor),
-        Cell(row.action),
-        Cell(row.sentence),
-        Cell(title, reverse("crawl-points", args=[doc]) if doc else ""),
-        Cell(difference(row.before, row.after) if logins else difference(*map(without_login, (row.before, row.after)))),
+        ReportCell(when(row.at), value=row.at.isoformat()),
+        ReportCell(row.actor),
+        ReportCell(row.action),
+        ReportCell(row.sentence),
+        ReportCell(title, reverse("crawl-points", args=[doc]) if doc else ""),
+        ReportCell(
+            difference(row.before, row.after) if logins else difference(*map(without_login, (row.before, row.after)))
+        ),
     ]
 
 

@@ -13,7 +13,7 @@ from crawler.runs.report_queries import dead_links
 from crawler.runs.views.run_access import number_in
 from crawler.values import REASONS
 
-from ..report_base import Asked, Cell, Column, Field, Report
+from ..report_base import Column, Report, ReportCell, ReportFilter, ReportRequest
 
 COLUMNS = (
     Column("url", "Dead address"),
@@ -25,7 +25,7 @@ COLUMNS = (
 MOST_SHOWN = 200  # referring pages of one address
 
 
-def report(asked: Asked) -> Report:
+def report(asked: ReportRequest) -> Report:
     project, by_project = asked.project()
     words, by_words = asked.words("Address contains")
     choices = [("", "Any reason"), *((code, REASONS[code].label) for code in DEAD)]
@@ -38,26 +38,26 @@ def report(asked: Asked) -> Report:
     found = rows.order_by(sort, "-backlinks", "id")
     return Report(
         COLUMNS, found, lambda part: [_line(row, asked) for row in part], "address,addresses", sort=sort,
-        filters=(by_words, by_project, Field("reason", "Why", reason, choices)),
+        filters=(by_words, by_project, ReportFilter("reason", "Why", reason, choices)),
         sentence=f"{plural(rows.count(), 'dead address,dead addresses')} in the newest finished crawls.",
         nothing="No link is broken.", extra={"referrers": referrers(asked, rows)},
     )  # fmt: skip
 
 
-def _line(row: LedgerEntry, asked: Asked) -> list[Cell]:
+def _line(row: LedgerEntry, asked: ReportRequest) -> list[ReportCell]:
     reason = reason_of(row.reason, row.status)
     query = asked.request.GET.copy()
     query["show"] = str(row.pk)
     return [
-        Cell(row.url, url=True),
-        Cell(row.excursion.title, reverse("run", args=[row.excursion.run_id]), sub=f"run {row.excursion.run_id}"),
-        Cell(reason.label, reverse("run-page", args=[row.excursion.run_id, row.pk]), sub=reason.advice),
-        Cell(row.backlinks, f"?{query.urlencode()}#referrers"),
-        Cell(row.depth),
+        ReportCell(row.url, url=True),
+        ReportCell(row.excursion.title, reverse("run", args=[row.excursion.run_id]), sub=f"run {row.excursion.run_id}"),
+        ReportCell(reason.label, reverse("run-page", args=[row.excursion.run_id, row.pk]), sub=reason.advice),
+        ReportCell(row.backlinks, f"?{query.urlencode()}#referrers"),
+        ReportCell(row.depth),
     ]
 
 
-def referrers(asked: Asked, rows: Any) -> dict[str, Any] | None:
+def referrers(asked: ReportRequest, rows: Any) -> dict[str, Any] | None:
     """The pages that link to the address somebody asked about."""
     number = number_in(asked.request, "show")
     entry = rows.filter(pk=number).first() if number is not None else None
@@ -72,7 +72,7 @@ CSV_HEAD = ("document", "run", "dead_address", "reason", "status", "linked_from"
             "reason_in_words")  # fmt: skip
 
 
-def csv_lines(asked: Asked) -> Iterator[list[Any]]:
+def csv_lines(asked: ReportRequest) -> Iterator[list[Any]]:
     """A line for each page that links to a dead address, also through redirects."""
     project, _ = asked.project()
     for excursion in newest_finished(asked.docs):

@@ -17,7 +17,7 @@ from crawler.runs.report_queries import changes_since
 from crawler.runs.run_counts import Docs
 from crawler.runs.views.run_access import visible_docs
 
-from ..report_base import Asked, Bar, Cell, Chart, Column, Field, Report
+from ..report_base import Bar, Chart, Column, Report, ReportCell, ReportFilter, ReportRequest
 from .activity import day_bars, max_of
 
 KINDS = (("new", "Added"), ("changed", "Changed"), ("moved", "Moved"), ("gone", "Removed"), ("unchanged", "Unchanged"))
@@ -32,7 +32,7 @@ _CSS = {"new": "k-ok", "changed": "k-done", "moved": "k-warn", "gone": "k-err"}
 _FEED_ENTRIES = 100
 
 
-def report(asked: Asked) -> Report:
+def report(asked: ReportRequest) -> Report:
     since, period = asked.since("7")
     project, by_project = asked.project()
     words, by_words = asked.words("Document contains")
@@ -48,7 +48,7 @@ def report(asked: Asked) -> Report:
         found = [row for row in found if any(counts_of(row)[name] for name in _CHANGES)]
     return Report(
         COLUMNS, found, lambda part: [_line(row) for row in part], "crawl", sort=sort,
-        filters=(by_words, by_project, Field("show", "Show", what, choices), period), chart=_chart(days, sums),
+        filters=(by_words, by_project, ReportFilter("show", "Show", what, choices), period), chart=_chart(days, sums),
         sentence=f"{plural(sums['new'], 'page')} added, {sums['changed']:,} changed, {sums['moved']:,} moved, "
         f"{sums['gone']:,} removed.",
         nothing="Nothing changed in this period.", extra={"feed": reverse("changes-feed")},
@@ -60,14 +60,14 @@ def counts_of(row: Excursion) -> Counter[str]:
     return Counter((row.tallies or {}).get("change", {}))
 
 
-def _line(row: Excursion) -> list[Cell]:
+def _line(row: Excursion) -> list[ReportCell]:
     counts = counts_of(row)
     tab = f"{reverse('run-tab', args=[row.run_id, 'changes'])}?doc={row.doc_id}"
     return [
-        Cell(row.title, reverse("crawl-points", args=[row.doc_id])),
-        Cell(f"Run {row.run_id}", reverse("run", args=[row.run_id]), value=row.run_id),
-        Cell(when(row.finished_at), value=row.finished_at.isoformat() if row.finished_at else ""),
-        *(Cell(counts[name], f"{tab}&kind={name}") for name, _ in KINDS),
+        ReportCell(row.title, reverse("crawl-points", args=[row.doc_id])),
+        ReportCell(f"Run {row.run_id}", reverse("run", args=[row.run_id]), value=row.run_id),
+        ReportCell(when(row.finished_at), value=row.finished_at.isoformat() if row.finished_at else ""),
+        *(ReportCell(counts[name], f"{tab}&kind={name}") for name, _ in KINDS),
     ]
 
 

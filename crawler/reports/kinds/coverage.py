@@ -13,7 +13,7 @@ from crawler.runs.latest_crawls import LastCrawl, last_crawls, trends
 from crawler.runs.run_status import place_of
 from crawlpoints.queries import counts_by_document
 
-from ..report_base import Asked, Bar, Cell, Chart, Column, Field, Report, ordered
+from ..report_base import Bar, Chart, Column, Report, ReportCell, ReportFilter, ReportRequest, ordered
 
 COLUMNS = (
     Column("document", "Document"),
@@ -44,7 +44,7 @@ _KEYS: dict[str, Any] = {
 }
 
 
-def report(asked: Asked) -> Report:
+def report(asked: ReportRequest) -> Report:
     now = timezone.now()
     project, by_project = asked.project()
     words, by_words = asked.words("Title contains")
@@ -57,12 +57,12 @@ def report(asked: Asked) -> Report:
     sort = asked.sort(COLUMNS, "ended")
     return Report(
         COLUMNS, ordered(shown, sort, _KEYS), _cells, "document", sort=sort, chart=_chart(counts),
-        filters=(by_words, by_project, Field("age", "Last crawl", wanted, choices)),
+        filters=(by_words, by_project, ReportFilter("age", "Last crawl", wanted, choices)),
         sentence=_sentence(counts, sum(counts.values())),
     )  # fmt: skip
 
 
-def _rows(asked: Asked, now: datetime) -> list[dict[str, Any]]:
+def _rows(asked: ReportRequest, now: datetime) -> list[dict[str, Any]]:
     documents = documents_for(asked.request.user, Action.VIEW_RUNS).order_by()
     found = documents.values_list("pk", "sheet__title", "sheet__project__name")
     points, last = counts_by_document(), last_crawls(asked.docs)
@@ -91,30 +91,30 @@ def _age(at: datetime | None, now: datetime) -> str:
     return "older"
 
 
-def _cells(rows: list[dict[str, Any]]) -> list[list[Cell]]:
+def _cells(rows: list[dict[str, Any]]) -> list[list[ReportCell]]:
     found = trends([row["id"] for row in rows])
     return [_line(row, found.get(row["id"], [])) for row in rows]
 
 
-def _line(row: dict[str, Any], trend: list[int]) -> list[Cell]:
+def _line(row: dict[str, Any], trend: list[int]) -> list[ReportCell]:
     last: LastCrawl | None = row["last"]
     doc = row["id"]
     points = reverse("crawl-points", args=[doc])
     cells = [
-        Cell(row["title"], points),
-        Cell(row["project"]),
-        Cell(f"{row['active']} of {row['all']}" if row["all"] else 0, points, value=row["active"]),
+        ReportCell(row["title"], points),
+        ReportCell(row["project"]),
+        ReportCell(f"{row['active']} of {row['all']}" if row["all"] else 0, points, value=row["active"]),
     ]
     if last is None:
-        return [*cells, Cell("", state="never", value="never"), *[Cell(None, value="")] * 4]
+        return [*cells, ReportCell("", state="never", value="never"), *[ReportCell(None, value="")] * 4]
     tabs = {name: f"{reverse('run-tab', args=[last.run_id, name])}?doc={doc}" for name in ("pages", "errors")}
     return [
         *cells,
-        Cell(f"Run {last.run_id}", reverse("run", args=[last.run_id]), state=last.state, sub=_since(last)),
-        Cell(age(last.at), value=last.at.isoformat() if last.at else ""),
-        Cell(last.pages, tabs["pages"]),
-        Cell(last.errors, tabs["errors"], bad=True),
-        Cell(spark(trend), value=" ".join(str(pages) for pages in trend)),
+        ReportCell(f"Run {last.run_id}", reverse("run", args=[last.run_id]), state=last.state, sub=_since(last)),
+        ReportCell(age(last.at), value=last.at.isoformat() if last.at else ""),
+        ReportCell(last.pages, tabs["pages"]),
+        ReportCell(last.errors, tabs["errors"], bad=True),
+        ReportCell(spark(trend), value=" ".join(str(pages) for pages in trend)),
     ]
 
 

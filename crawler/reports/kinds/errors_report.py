@@ -20,7 +20,7 @@ from crawler.runs.report_queries import (
 )
 from crawler.values import FAILED, REASONS, Reason
 
-from ..report_base import Asked, Cell, Chart, Column, Field, Report, ordered
+from ..report_base import Chart, Column, Report, ReportCell, ReportFilter, ReportRequest, ordered
 from .activity import day_bars, max_of
 
 MOST = 5_000
@@ -52,7 +52,7 @@ OF_ONE = (
 )
 
 
-def report(asked: Asked) -> Report:
+def report(asked: ReportRequest) -> Report:
     since, period = asked.since("90")
     if (key := digest_in(asked.text("group"))) is not None:
         return _of_one(asked, since, period, key)
@@ -67,13 +67,16 @@ def report(asked: Asked) -> Report:
     counts = Counter(row["state"] for row in rows)
     return Report(
         COLUMNS, ordered(shown, sort, _KEYS), lambda part: _cells(part, asked), "group", sort=sort,
-        filters=(by_words, Field("reason", "Error", reason, choices), Field("state", "State", state, STATES), period),
+        filters=(
+            by_words, ReportFilter("reason", "Error", reason, choices),
+            ReportFilter("state", "State", state, STATES), period,
+        ),
         chart=_chart(asked.docs, since), row_template="reports/error_actions.html",
         sentence=f"{plural(counts['new'], 'new group')}, {counts['known']:,} known, {counts['solved']:,} solved.",
     )  # fmt: skip
 
 
-def with_states(asked: Asked, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def with_states(asked: ReportRequest, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """New until every document's part of it is marked; solved until a later run has it again."""
     marked = marks(asked.docs)
     touched = {key for _, key in marked}
@@ -92,28 +95,28 @@ def _state(mark: ErrorMark | None, last_run: int) -> str:
     return str(mark.state)
 
 
-def _cells(rows: list[dict[str, Any]], asked: Asked) -> list[list[Cell]]:
+def _cells(rows: list[dict[str, Any]], asked: ReportRequest) -> list[list[ReportCell]]:
     found = error_trends(asked.docs, [row["key"] for row in rows])
     days = asked.since("90")[1].value
     return [_line(row, found.get(row["key"], []), days) for row in rows]
 
 
-def _line(row: dict[str, Any], trend: list[int], days: str) -> list[Cell]:
+def _line(row: dict[str, Any], trend: list[int], days: str) -> list[ReportCell]:
     reason = _reason(row)
     here = "?" + urlencode({"group": row["name"], "days": days})
     place = row["site"].rstrip("/") + row["pattern"]
     query = urlencode({"reason": row["reason"], "q": row["site"]})
     errors = f"{reverse('run-tab', args=[row['last_run'], 'errors'])}?{query}"
     return [
-        Cell(reason.label, errors, sub=f"{reason.advice} Last in run {row['last_run']}."),
-        Cell(place, url=True, sub="" if place == row["example"] else f"like {row['example']}"),
-        Cell(row["n"], here, bad=True),
-        Cell(row["runs"], here),
-        Cell(row["docs"], here),
+        ReportCell(reason.label, errors, sub=f"{reason.advice} Last in run {row['last_run']}."),
+        ReportCell(place, url=True, sub="" if place == row["example"] else f"like {row['example']}"),
+        ReportCell(row["n"], here, bad=True),
+        ReportCell(row["runs"], here),
+        ReportCell(row["docs"], here),
         _moment(row["first"]),
         _moment(row["last"]),
-        Cell(spark(trend, "Errors"), value=" ".join(str(count) for count in trend)),
-        Cell("", pill=(*_PILLS[row["state"]], row["state"].capitalize()), value=row["state"]),
+        ReportCell(spark(trend, "Errors"), value=" ".join(str(count) for count in trend)),
+        ReportCell("", pill=(*_PILLS[row["state"]], row["state"].capitalize()), value=row["state"]),
     ]
 
 
@@ -122,7 +125,7 @@ def _reason(row: dict[str, Any]) -> Reason:
     return reason_of(row["reason"], row["least"] if row["least"] == row["most"] else 0)
 
 
-def _of_one(asked: Asked, since: datetime, period: Field, key: bytes) -> Report:
+def _of_one(asked: ReportRequest, since: datetime, period: ReportFilter, key: bytes) -> Report:
     """Each crawl that met this error, newest first: what the numbers of its line count."""
     rows = crawls_of_error(asked.docs, since, key)
     first = rows.first()
@@ -139,13 +142,13 @@ def _named(row: ErrorGroup) -> str:
     return f"{reason.label[0].upper()}{reason.label[1:]} at {place}, newest crawl first. {reason.advice}"
 
 
-def _crawl(row: ErrorGroup) -> list[Cell]:
+def _crawl(row: ErrorGroup) -> list[ReportCell]:
     # Groups have the first half of their key in the address of the tab.
     query = urlencode({"group": row.key.hex()[:16], "doc": row.doc_id})
     return [
-        Cell(f"Run {row.run_id}", reverse("run", args=[row.run_id]), value=row.run_id),
-        Cell(row.excursion.title, reverse("crawl-points", args=[row.doc_id])),
-        Cell(row.count, f"{reverse('run-tab', args=[row.run_id, 'errors'])}?{query}", bad=True),
+        ReportCell(f"Run {row.run_id}", reverse("run", args=[row.run_id]), value=row.run_id),
+        ReportCell(row.excursion.title, reverse("crawl-points", args=[row.doc_id])),
+        ReportCell(row.count, f"{reverse('run-tab', args=[row.run_id, 'errors'])}?{query}", bad=True),
         _moment(row.ended_at),
     ]
 
@@ -158,8 +161,8 @@ def digest_in(text: str) -> bytes | None:
         return None
 
 
-def _moment(at: datetime) -> Cell:
-    return Cell(ago(at), value=at.isoformat())
+def _moment(at: datetime) -> ReportCell:
+    return ReportCell(ago(at), value=at.isoformat())
 
 
 def _chart(docs: Any, since: datetime) -> Chart | None:

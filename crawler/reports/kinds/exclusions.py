@@ -7,10 +7,10 @@ from django.utils.http import urlencode
 
 from clearinghouse.accounts.policies import Action, documents_for
 from clearinghouse.web.templatetags.formats import plural, when_row
-from crawler.runs.report_queries import Hits, hits_of_last_runs
+from crawler.runs.report_queries import HitsOfRun, hits_of_last_runs
 from crawlpoints.models import ExcludeUrl
 
-from ..report_base import Asked, Cell, Column, Field, Report, ordered
+from ..report_base import Column, Report, ReportCell, ReportFilter, ReportRequest, ordered
 
 RUNS = 3
 COLUMNS = (
@@ -30,7 +30,7 @@ _KEYS: dict[str, Any] = {
 }
 
 
-def report(asked: Asked) -> Report:
+def report(asked: ReportRequest) -> Report:
     project, by_project = asked.project()
     words, by_words = asked.words("Exclude URL contains")
     show = asked.one_of("show", SHOW)
@@ -41,7 +41,7 @@ def report(asked: Asked) -> Report:
     shown = {"idle": idle, "works": works}.get(show, rows)
     return Report(
         COLUMNS, ordered(shown, sort, _KEYS), lambda part: [_line(row) for row in part], "exclude URL", sort=sort,
-        filters=(by_words, by_project, Field("show", "Show", show, SHOW)),
+        filters=(by_words, by_project, ReportFilter("show", "Show", show, SHOW)),
         sentence=_sentence(len(rows), len(idle)),
         nothing="No exclude URL matches these filters.",
     )  # fmt: skip
@@ -51,7 +51,7 @@ def _sentence(every: int, idle: int) -> str:
     return f"{plural(every, 'exclude URL')}; {idle:,} of them stopped nothing in the last {RUNS} runs of the document."
 
 
-def _rows(asked: Asked, project: str, words: str) -> list[dict[str, Any]]:
+def _rows(asked: ReportRequest, project: str, words: str) -> list[dict[str, Any]]:
     documents = documents_for(asked.request.user, Action.VIEW_RUNS)
     documents = documents.filter(sheet__project__name=project) if project else documents
     found = ExcludeUrl.objects.filter(document__in=documents.order_by().values("pk"))
@@ -62,7 +62,7 @@ def _rows(asked: Asked, project: str, words: str) -> list[dict[str, Any]]:
     return [_row(row, hits.get(row["document_id"], [])) for row in rows]
 
 
-def _row(row: dict[str, Any], crawls: list[Hits]) -> dict[str, Any]:
+def _row(row: dict[str, Any], crawls: list[HitsOfRun]) -> dict[str, Any]:
     return {
         "pattern": row["pattern"],
         "doc": row["document_id"],
@@ -73,22 +73,26 @@ def _row(row: dict[str, Any], crawls: list[Hits]) -> dict[str, Any]:
     }
 
 
-def _line(row: dict[str, Any]) -> list[Cell]:
+def _line(row: dict[str, Any]) -> list[ReportCell]:
     hits = [_count(row, run, count) for run, count in row["hits"]]
-    hits += [Cell(None, value="")] * (RUNS - len(hits))
+    hits += [ReportCell(None, value="")] * (RUNS - len(hits))
     at = row["at"]
     return [
-        Cell(row["pattern"], url=True),
-        Cell(row["title"], reverse("exclude-urls", args=[row["doc"]])),
+        ReportCell(row["pattern"], url=True),
+        ReportCell(row["title"], reverse("exclude-urls", args=[row["doc"]])),
         *hits,
-        Cell(
+        ReportCell(
             when_row(at) if at else None, value=at.isoformat() if at else "", sub=f"by {row['by']}" if row["by"] else ""
         ),
     ]
 
 
-def _count(row: dict[str, Any], run: int, count: int | None) -> Cell:
-    return Cell(None, value="", sub="new since") if count is None else Cell(count, _stopped(row, run), value=count)
+def _count(row: dict[str, Any], run: int, count: int | None) -> ReportCell:
+    return (
+        ReportCell(None, value="", sub="new since")
+        if count is None
+        else ReportCell(count, _stopped(row, run), value=count)
+    )
 
 
 def _stopped(row: dict[str, Any], run: int) -> str:

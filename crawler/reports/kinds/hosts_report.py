@@ -10,7 +10,7 @@ from crawler.findings.ledger_figures import EXCLUDED, OUTSIDE, WAITING
 from crawler.models import HostFigure
 from crawler.runs.report_queries import figures_of_host, hosts_since
 
-from ..report_base import Asked, Bar, Cell, Chart, Column, Field, Report
+from ..report_base import Bar, Chart, Column, Report, ReportCell, ReportFilter, ReportRequest
 
 _NUMBERS = (
     Column("pages_", "Pages", num=True),
@@ -46,7 +46,7 @@ _LISTS: dict[str, tuple[str, dict[str, Any]]] = {
 }
 
 
-def report(asked: Asked) -> Report:
+def report(asked: ReportRequest) -> Report:
     since, period = asked.since()
     host = asked.text("host")
     if host:
@@ -63,37 +63,37 @@ def report(asked: Asked) -> Report:
     )  # fmt: skip
 
 
-def _line(row: dict[str, Any], days: str) -> list[Cell]:
+def _line(row: dict[str, Any], days: str) -> list[ReportCell]:
     here = "?" + urlencode({"host": row["host"], "days": days})
     numbers = [_number(column.key, row[column.key], here) for column in _NUMBERS]
-    return [Cell(row["host"], here), Cell(row["runs_"], here), *numbers, Cell(row["slowest_"])]
+    return [ReportCell(row["host"], here), ReportCell(row["runs_"], here), *numbers, ReportCell(row["slowest_"])]
 
 
-def _number(key: str, value: int, href: str) -> Cell:
+def _number(key: str, value: int, href: str) -> ReportCell:
     if key == "bytes_":
-        return Cell(size(value), value=value)
-    return Cell(value, href, bad=key == "failed_")
+        return ReportCell(size(value), value=value)
+    return ReportCell(value, href, bad=key == "failed_")
 
 
-def _of_one(asked: Asked, since: Any, period: Field, host: str) -> Report:
+def _of_one(asked: ReportRequest, since: Any, period: ReportFilter, host: str) -> Report:
     rows = figures_of_host(asked.docs, since, host).order_by("-ended_at", "-id")
     return Report(
         OF_ONE, rows, lambda part: [_crawl(row) for row in part], "crawl",
-        filters=(Field("host", "Host", host), period), sentence=f"Crawls that met {host}, newest first.",
+        filters=(ReportFilter("host", "Host", host), period), sentence=f"Crawls that met {host}, newest first.",
     )  # fmt: skip
 
 
-def _crawl(row: HostFigure) -> list[Cell]:
+def _crawl(row: HostFigure) -> list[ReportCell]:
     run = row.excursion.run_id
     cells = [
-        Cell(f"Run {run}", reverse("run", args=[run]), value=run),
-        Cell(row.excursion.title, reverse("crawl-points", args=[row.doc_id])),
+        ReportCell(f"Run {run}", reverse("run", args=[run]), value=run),
+        ReportCell(row.excursion.title, reverse("crawl-points", args=[row.doc_id])),
     ]
     for column in _NUMBERS:
         name = column.key.removesuffix("_")
         value = row.new + row.changed + row.unchanged if name == "pages" else getattr(row, name)
         cells.append(_number(column.key, value, "" if name == "bytes" else _list(row, name)))
-    return [*cells, Cell(row.median_ms or None, value=row.median_ms)]
+    return [*cells, ReportCell(row.median_ms or None, value=row.median_ms)]
 
 
 def _list(row: HostFigure, name: str) -> str:

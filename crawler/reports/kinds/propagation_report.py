@@ -15,7 +15,7 @@ from crawler.propagation import generations, plan
 from crawler.propagation.loading import load
 from crawler.propagation.views.step_board import NAMES, not_public
 
-from ..report_base import Asked, Cell, Column, Field, Report, ordered
+from ..report_base import Column, Report, ReportCell, ReportFilter, ReportRequest, ordered
 
 COLUMNS = (
     Column("server", "Server"),
@@ -44,7 +44,7 @@ _KEYS: dict[str, Any] = {
 }
 
 
-def report(asked: Asked) -> Report:
+def report(asked: ReportRequest) -> Report:
     servers = [("", "All servers"), *NAMES.items()]
     server, stands = asked.one_of("server", servers), asked.one_of("stands", SHOWN)
     since, period = asked.since("365")
@@ -54,7 +54,9 @@ def report(asked: Asked) -> Report:
     sort = asked.sort(COLUMNS, "-generation")
     return Report(
         COLUMNS, ordered(rows, sort, _KEYS), lambda part: [_line(row) for row in part], "row", sort=sort,
-        filters=(Field("server", "Server", server, servers), Field("stands", "Shown", stands, SHOWN), period),
+        filters=(
+            ReportFilter("server", "Server", server, servers), ReportFilter("stands", "Shown", stands, SHOWN), period
+        ),
         sentence=_sentence(live), nothing="Nothing was propagated in this period.",
         extra={"who": "Project managers and administrators see this report, all of them the same rows."},
     )  # fmt: skip
@@ -137,17 +139,23 @@ def _live(target: str, now: dict[str, Any]) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _line(row: dict[str, Any]) -> list[Cell]:
+def _line(row: dict[str, Any]) -> list[ReportCell]:
     board = reverse("propagation-board", args=[row["generation"]]) if row["began"] else ""
     return [
-        Cell(NAMES[row["target"]]),
-        Cell(row["generation"], board),
-        Cell(_WORDS[row["stands"]], value=row["stands"], bad=row["stands"] == "away"),
-        Cell(row["pages"], board, value="" if row["pages"] is None else None, sub=_hidden(row)),
-        *(Cell(row[name], board, value="" if row[name] is None else None) for name in ("added", "changed", "removed")),
-        Cell(row["index"]),
-        *(Cell(when(at) if at else None, value=at.isoformat() if at else "") for at in (row["began"], row["ended"])),
-        Cell(duration(row["seconds"]), value=row["seconds"] if row["seconds"] is not None else ""),
+        ReportCell(NAMES[row["target"]]),
+        ReportCell(row["generation"], board),
+        ReportCell(_WORDS[row["stands"]], value=row["stands"], bad=row["stands"] == "away"),
+        ReportCell(row["pages"], board, value="" if row["pages"] is None else None, sub=_hidden(row)),
+        *(
+            ReportCell(row[name], board, value="" if row[name] is None else None)
+            for name in ("added", "changed", "removed")
+        ),
+        ReportCell(row["index"]),
+        *(
+            ReportCell(when(at) if at else None, value=at.isoformat() if at else "")
+            for at in (row["began"], row["ended"])
+        ),
+        ReportCell(duration(row["seconds"]), value=row["seconds"] if row["seconds"] is not None else ""),
     ]
 
 

@@ -10,11 +10,11 @@ from django.utils import timezone
 from clearinghouse.web.templatetags.formats import plural, when
 from crawler.launching import schedules
 from crawler.launching.planned_pages import documents_of
-from crawler.launching.views.plan_views import Plan, plans_of
+from crawler.launching.views.plan_views import PlanShown, plans_of
 from crawler.runs.latest_crawls import LastCrawl, last_crawls
 from crawler.runs.views.run_access import number_in
 
-from ..report_base import Asked, Cell, Chart, Column, Field, Report, ordered
+from ..report_base import Chart, Column, Report, ReportCell, ReportFilter, ReportRequest, ordered
 from .activity import day_bars, max_of
 
 COLUMNS = (
@@ -46,7 +46,7 @@ OF_ONE = (
 )
 
 
-def report(asked: Asked) -> Report:
+def report(asked: ReportRequest) -> Report:
     days = asked.one_of("days", DAYS, "30")
     now = timezone.now()
     plans = plans_of(asked.docs)
@@ -64,29 +64,31 @@ def report(asked: Asked) -> Report:
     count = sum(schedule.pk in known for _, schedule in starts)
     return Report(
         COLUMNS, ordered(plans, sort, _KEYS), lambda part: [_line(plan) for plan in part], "schedule", sort=sort,
-        filters=(Field("days", "The next", days, DAYS),), chart=_chart(nights),
+        filters=(ReportFilter("days", "The next", days, DAYS),), chart=_chart(nights),
         sentence=f"{plural(count, 'start is planned,starts are planned')} in the next {plural(int(days), 'day')}.",
         nothing="Nothing is planned.", extra={"calendar": f"{reverse('crawls')}?tab=calendar"},
     )  # fmt: skip
 
 
-def _line(plan: Plan) -> list[Cell]:
+def _line(plan: PlanShown) -> list[ReportCell]:
     one = plan.schedule
     coming = one.next_at if one.active else None
     run = one.last_run_id
     return [
-        Cell(when(coming) if coming else None, value=coming.isoformat() if coming else ""),
-        Cell(plan.named, reverse("schedules"), sub=one.note),
-        Cell(plan.said),
-        Cell(plan.planned.documents, f"?schedule={one.pk}"),
-        Cell(plan.planned.pages, f"?schedule={one.pk}"),
-        Cell(f"Run {run}", reverse("run", args=[run]), value=run) if run else Cell(one.last_said or None, value=""),
-        Cell(one.created_by),
-        Cell("", state="active" if one.active else "inactive", value="active" if one.active else "inactive"),
+        ReportCell(when(coming) if coming else None, value=coming.isoformat() if coming else ""),
+        ReportCell(plan.named, reverse("schedules"), sub=one.note),
+        ReportCell(plan.said),
+        ReportCell(plan.planned.documents, f"?schedule={one.pk}"),
+        ReportCell(plan.planned.pages, f"?schedule={one.pk}"),
+        ReportCell(f"Run {run}", reverse("run", args=[run]), value=run)
+        if run
+        else ReportCell(one.last_said or None, value=""),
+        ReportCell(one.created_by),
+        ReportCell("", state="active" if one.active else "inactive", value="active" if one.active else "inactive"),
     ]
 
 
-def _of_one(asked: Asked, plan: Plan) -> Report:
+def _of_one(asked: ReportRequest, plan: PlanShown) -> Report:
     """The documents that the next start would crawl, of those the person may see: what the numbers count."""
     rows = documents_of(plan.schedule, asked.docs)
     return Report(
@@ -95,19 +97,19 @@ def _of_one(asked: Asked, plan: Plan) -> Report:
     )  # fmt: skip
 
 
-def _documents(rows: list[Any]) -> list[list[Cell]]:
+def _documents(rows: list[Any]) -> list[list[ReportCell]]:
     ids = [row.pk for row in rows]
     last = last_crawls(ids)
     return [_document(row, last.get(row.pk)) for row in rows]
 
 
-def _document(row: Any, last: LastCrawl | None) -> list[Cell]:
-    name = Cell(row.title, reverse("crawl-points", args=[row.pk]))
+def _document(row: Any, last: LastCrawl | None) -> list[ReportCell]:
+    name = ReportCell(row.title, reverse("crawl-points", args=[row.pk]))
     if last is None:
-        return [name, Cell(0), Cell("never", value="")]
+        return [name, ReportCell(0), ReportCell("never", value="")]
     listed = f"{reverse('run-tab', args=[last.run_id, 'pages'])}?doc={row.pk}"
-    run = Cell(f"Run {last.run_id}", reverse("run", args=[last.run_id]), value=last.run_id)
-    return [name, Cell(last.pages, listed), run]
+    run = ReportCell(f"Run {last.run_id}", reverse("run", args=[last.run_id]), value=last.run_id)
+    return [name, ReportCell(last.pages, listed), run]
 
 
 def _chart(nights: dict[date, Counter[str]]) -> Chart | None:

@@ -11,7 +11,7 @@ from clearinghouse.accounts.policies import Action, may
 from clearinghouse.search.usage.queries import by_day, by_query, newest_found, rows_since
 from clearinghouse.web.templatetags.formats import plural
 
-from ..report_base import Asked, Cell, Chart, Column, Field, Report
+from ..report_base import Chart, Column, Report, ReportCell, ReportFilter, ReportRequest
 from .activity import day_bars, max_of
 
 COLUMNS = (
@@ -26,7 +26,7 @@ _WHO = "Everybody who sees reports sees the same here: a search belongs to no do
 _SHOW = (("", "All queries"), ("nothing", "Found nothing"), ("unopened", "Found, but nothing opened"))
 
 
-def report(asked: Asked) -> Report:
+def report(asked: ReportRequest) -> Report:
     since, period = asked.since()
     words, by_words = asked.words("Query contains")
     show = asked.one_of("show", _SHOW)
@@ -43,27 +43,27 @@ def report(asked: Asked) -> Report:
     found = found.order_by(sort, "-total", "query")
     return Report(
         COLUMNS, found, lambda part: _cells(part, rows), "query,queries", sort=sort,
-        filters=(by_words, Field("show", "Show", show, _SHOW), period), chart=_chart(days),
+        filters=(by_words, ReportFilter("show", "Show", show, _SHOW), period), chart=_chart(days),
         sentence=f"{plural(searches, 'search,searches')} by the public; {empty:,} of them found nothing.",
         nothing="Nobody searched for this in this period.", extra={"who": _WHO},
         row_template="search/use_actions.html" if may(asked.request.user, Action.CURATE) else "",
     )  # fmt: skip
 
 
-def _cells(part: list[dict[str, Any]], rows: Any) -> list[list[Cell]]:
+def _cells(part: list[dict[str, Any]], rows: Any) -> list[list[ReportCell]]:
     pages = newest_found([row["query"] for row in part], rows)
     return [_line(row, pages.get(row["query"])) for row in part]
 
 
-def _line(row: dict[str, Any], pages: int | None) -> list[Cell]:
+def _line(row: dict[str, Any], pages: int | None) -> list[ReportCell]:
     again = f"{reverse('search')}?{urlencode({'q': row['query']})}"
     return [
-        Cell(row["query"], again),
-        Cell(row["total"]),
-        Cell(row["nothing"], bad=True),
-        Cell(pages, again),
-        Cell(row["clicks"]),
-        Cell(f"{row['last'].day} {row['last']:%b %Y}", value=row["last"].isoformat()),
+        ReportCell(row["query"], again),
+        ReportCell(row["total"]),
+        ReportCell(row["nothing"], bad=True),
+        ReportCell(pages, again),
+        ReportCell(row["clicks"]),
+        ReportCell(f"{row['last'].day} {row['last']:%b %Y}", value=row["last"].isoformat()),
     ]
 
 

@@ -8,7 +8,7 @@ from django.http import HttpRequest
 from crawler.ledger.page_details import fresh_by_document, titles_of
 from crawler.ledger.queries import Row, by_key
 from crawler.models import Excursion, Run
-from crawler.policy.crawl_difference import Changes
+from crawler.policy.crawl_difference import CrawlDifference
 from crawler.values import FAILED, REDIRECTED, SKIPPED
 
 from ..crawl_changes import changes_of, excursion_before
@@ -55,12 +55,12 @@ def _compared(request: HttpRequest, excursion: Excursion) -> dict[str, Any]:
     }
 
 
-def _keys(found: Changes, kind: str) -> list[bytes]:
+def _keys(found: CrawlDifference, kind: str) -> list[bytes]:
     return sorted(getattr(found, kind))
 
 
 def _rows(
-    excursion: Excursion, before: Excursion | None, found: Changes, kind: str, keys: list[bytes]
+    excursion: Excursion, before: Excursion | None, found: CrawlDifference, kind: str, keys: list[bytes]
 ) -> list[dict[str, Any]]:
     """What is shown of each address: its row in this run, the one in the run before, what became of it."""
     wanted = [*keys, *(found.moved[key] for key in keys if kind == "moved")]

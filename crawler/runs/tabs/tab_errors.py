@@ -6,8 +6,8 @@ from django.http import HttpRequest
 from django.urls import reverse
 
 from clearinghouse.accounts.policies import Action, may
-from crawler.ledger.error_groups import Failures, Group, failures_of, ids_of, seen_of
-from crawler.ledger.queries import Chosen, Filter
+from crawler.ledger.error_groups import FailureGroup, Failures, failures_of, ids_of, seen_of
+from crawler.ledger.queries import Filter, LedgerSlice
 from crawler.ledger.views.why_views import why_of
 from crawler.models import Run
 from crawler.values import FAILED
@@ -50,10 +50,10 @@ def _narrowed(asked: Filter) -> bool:
     return bool(narrow) or any(one is not None for one in (asked.depth, asked.doc_id, asked.point, asked.status))
 
 
-def _rows(request: HttpRequest, run: Run, docs: Docs, asked: Filter, group: Group | None) -> tuple[Any, Any]:
+def _rows(request: HttpRequest, run: Run, docs: Docs, asked: Filter, group: FailureGroup | None) -> tuple[Any, Any]:
     if group is None:
         return listed(request, run, docs, asked)
-    return page_of(request, Chosen(run, docs, ids_of(group, run, docs, asked)))
+    return page_of(request, LedgerSlice(run, docs, ids_of(group, run, docs, asked)))
 
 
 def _grouped(run: Run, docs: Docs, failures: Failures) -> dict[str, Any]:
@@ -83,11 +83,11 @@ def _grouped(run: Run, docs: Docs, failures: Failures) -> dict[str, Any]:
     }
 
 
-def _titles(group: Group, titles: dict[int, str]) -> list[str]:
+def _titles(group: FailureGroup, titles: dict[int, str]) -> list[str]:
     return sorted(titles.get(doc_id, "") for doc_id in group.documents)
 
 
-def _again(launch: str, group: Group) -> str:
+def _again(launch: str, group: FailureGroup) -> str:
     """The launch form with the documents of the group chosen, for the pages that failed."""
     few = sorted(group.documents) if len(group.documents) <= _NAMED else []
     documents = "".join(f"&doc={doc_id}" for doc_id in few)

@@ -12,7 +12,7 @@ from django.urls import reverse
 from clearinghouse.accounts.policies import Action, doc_ids_for, may
 from clearinghouse.library.models import Document
 from crawler.ledger.queries import Filter
-from crawler.ledger.site_folders import LEFT_REASONS, Group, by_site
+from crawler.ledger.site_folders import LEFT_REASONS, SiteFolder, by_site
 from crawler.models import Run
 
 from ..run_counts import Docs, excursions_of
@@ -33,7 +33,7 @@ COLUMNS: tuple[tuple[str, str, tuple[tuple[str, str], ...]], ...] = (
     ("queued", "Waiting", (("outcome", "queued"),)),
     ("left", "Left waiting", tuple(("reason", code) for code in LEFT_REASONS)),
 )
-SORTS: dict[str, Callable[[Group], Any]] = {
+SORTS: dict[str, Callable[[SiteFolder], Any]] = {
     "site": lambda group: group.start,
     "bytes": lambda group: group.bytes,
     "median": lambda group: group.median or 0,
@@ -41,7 +41,7 @@ SORTS: dict[str, Callable[[Group], Any]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class HostCell:
     name: str
     label: str
     value: int
@@ -87,7 +87,7 @@ def _edits_some(request: HttpRequest, run: Run, docs: Docs) -> bool:
     return mine is None or excursions_of(run, docs).filter(doc_id__in=mine).exists()
 
 
-def _sorted(groups: list[Group], sort: str) -> list[Group]:
+def _sorted(groups: list[SiteFolder], sort: str) -> list[SiteFolder]:
     name = sort.removeprefix("-")
     if name in {column for column, _, _ in COLUMNS}:
         return sorted(groups, key=lambda group: getattr(group, name), reverse=sort.startswith("-"))
@@ -96,7 +96,7 @@ def _sorted(groups: list[Group], sort: str) -> list[Group]:
     return groups
 
 
-def _shown(groups: list[Group]) -> list[tuple[str, str, tuple[tuple[str, str], ...]]]:
+def _shown(groups: list[SiteFolder]) -> list[tuple[str, str, tuple[tuple[str, str], ...]]]:
     """Waiting is a column only while something waits, or was left."""
     return [
         column
@@ -105,7 +105,9 @@ def _shown(groups: list[Group]) -> list[tuple[str, str, tuple[tuple[str, str], .
     ]
 
 
-def _cell(run: Run, group: Group, column: tuple[str, str, Any], doc_id: int | None) -> Cell:
+def _cell(run: Run, group: SiteFolder, column: tuple[str, str, Any], doc_id: int | None) -> HostCell:
     name, label, terms = column
     query = [*terms, ("site", group.start)] + ([("doc", str(doc_id))] if doc_id is not None else [])
-    return Cell(name, label, getattr(group, name), f"{reverse('run-tab', args=[run.pk, 'urls'])}?{urlencode(query)}")
+    return HostCell(
+        name, label, getattr(group, name), f"{reverse('run-tab', args=[run.pk, 'urls'])}?{urlencode(query)}"
+    )

@@ -11,7 +11,7 @@ from clearinghouse.accounts.policies import Action, doc_ids_for, may
 from clearinghouse.web.templatetags.formats import plural
 from crawler.ledger.page_tree import MOST, first_links
 from crawler.ledger.queries import Filter
-from crawler.ledger.site_folders import Group, by_folder, by_site
+from crawler.ledger.site_folders import SiteFolder, by_folder, by_site
 from crawler.models import Run
 
 from ..run_counts import Docs, excursions_of
@@ -26,10 +26,10 @@ _OUTSIDE = "outside "  # before the folder (or nothing, for the sites) whose out
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class TreeLine:
     """A folder of the table, or all that is outside in one."""
 
-    group: Group
+    group: SiteFolder
     level: int
     name: str
     opened: bool
@@ -121,9 +121,9 @@ class _Folders:
 
     def __init__(self, run: Run, docs: Docs, doc_id: int | None) -> None:
         self.run, self._docs, self._doc_id = run, docs, doc_id
-        self._known: dict[str, tuple[list[Group], list[Group]]] = {}
+        self._known: dict[str, tuple[list[SiteFolder], list[SiteFolder]]] = {}
 
-    def below(self, folder: str) -> tuple[list[Group], list[Group]]:
+    def below(self, folder: str) -> tuple[list[SiteFolder], list[SiteFolder]]:
         if folder not in self._known:
             place = self.run, self._docs
             groups = by_folder(*place, folder, self._doc_id) if folder else by_site(*place, self._doc_id)
@@ -142,9 +142,9 @@ class _Folders:
         return opened
 
 
-def _lines(folders: _Folders, asked: _Asked) -> tuple[list[Line], bool]:
+def _lines(folders: _Folders, asked: _Asked) -> tuple[list[TreeLine], bool]:
     """The rows of the table, children below their folder; no more than a page can show."""
-    lines: list[Line] = []
+    lines: list[TreeLine] = []
     waiting = _below(folders, asked, asked.folder, 0)
     queries = 0
     while waiting and len(lines) < _ROWS:
@@ -162,27 +162,27 @@ def _lines(folders: _Folders, asked: _Asked) -> tuple[list[Line], bool]:
     return lines, bool(waiting)
 
 
-def _below(folders: _Folders, asked: _Asked, folder: str, level: int) -> list[Line]:
+def _below(folders: _Folders, asked: _Asked, folder: str, level: int) -> list[TreeLine]:
     """The last one first."""
     inside, outside = folders.below(folder)
     lines = [_outside(outside, level, folder, asked)] if outside else []
     return lines + [_line(folders.run, group, level, folder, asked) for group in reversed(inside)]
 
 
-def _outside(groups: list[Group], level: int, parent: str, asked: _Asked) -> Line:
+def _outside(groups: list[SiteFolder], level: int, parent: str, asked: _Asked) -> TreeLine:
     found, start = sum(group.found for group in groups), _OUTSIDE + parent
     name = f"Outside the root string: {plural(len(groups), 'folder' if parent else 'site')}"
-    return Line(
-        group=Group(start, found=found, outside=found), level=level, name=name, opened=start in asked.opened,
+    return TreeLine(
+        group=SiteFolder(start, found=found, outside=found), level=level, name=name, opened=start in asked.opened,
         leaf=False, several=True, exclude="", toggle=asked.toggle(start), focus="", pages_url="", errors_url="",
         found_url="",
     )  # fmt: skip
 
 
-def _line(run: Run, group: Group, level: int, parent: str, asked: _Asked) -> Line:
+def _line(run: Run, group: SiteFolder, level: int, parent: str, asked: _Asked) -> TreeLine:
     """A group that has the name of the folder it is in: the pages of that folder itself."""
     leaf = group.start == parent
-    return Line(
+    return TreeLine(
         group=group,
         level=level,
         name="right here" if leaf else group.start.removeprefix(parent),
@@ -198,7 +198,7 @@ def _line(run: Run, group: Group, level: int, parent: str, asked: _Asked) -> Lin
     )
 
 
-def _door(run: Run, group: Group, outcomes: tuple[str, ...], asked: _Asked, leaf: bool) -> str:
+def _door(run: Run, group: SiteFolder, outcomes: tuple[str, ...], asked: _Asked, leaf: bool) -> str:
     pairs = [("outcome", one) for one in outcomes] + [("site", group.start)]
     pairs += [("here", "1")] if leaf else []
     pairs += [("doc", str(asked.doc_id))] if asked.doc_id is not None else []

@@ -12,7 +12,7 @@ from clearinghouse.accounts.policies import Action, doc_ids_for, may
 from clearinghouse.published.types import PAGE_TYPES
 from crawler.ledger.duplicates import same_content, without_text
 from crawler.ledger.page_details import titles_of
-from crawler.ledger.queries import CHANGED, NEW, PAGE_OUTCOMES, Chosen, Filter, Row
+from crawler.ledger.queries import CHANGED, NEW, PAGE_OUTCOMES, Filter, LedgerSlice, Row
 from crawler.ledger.site_folders import new_pages
 from crawler.ledger.views.why_views import why_of
 from crawler.models import Run
@@ -39,7 +39,7 @@ def pages(request: HttpRequest, run: Run, docs: Docs, context: dict[str, Any]) -
     only = _ONLY.get(request.GET.get("only", ""))
     if only:
         alike = only.read(run, docs, asked.doc_id)
-        page, rows = page_of(request, Chosen(run, docs, alike))
+        page, rows = page_of(request, LedgerSlice(run, docs, alike))
         for row in rows:
             row.extra["others"] = alike[row.id] - 1
     else:

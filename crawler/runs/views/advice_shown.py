@@ -8,7 +8,7 @@ from django.core.cache import cache
 
 from clearinghouse.accounts.policies import Action, doc_ids_for, may
 from clearinghouse.library.models import Document
-from clearinghouse.operations import queues
+from clearinghouse.operations import work_queues
 from crawler.findings import finding_links
 from crawler.findings.queries import findings_of
 from crawler.models import OPEN_STATES, Advice, Finding, Run
@@ -55,15 +55,15 @@ def loss_of(found: Advised) -> dict[str, Any] | None:
 def ask_for(found: Advised) -> None:
     """Lets a worker find out what is not known; asked once in a while."""
     if found.outlook.unknown and cache.add("forecast-asked-for", 1, _AGAIN):
-        queues.ring(queues.PROPAGATE, "crawler.jobs.forecast")
+        work_queues.ring(work_queues.PROPAGATE, "crawler.jobs.forecast")
 
 
-def first_findings(user: Any, run: Run, docs: Docs) -> list[finding_links.Shown]:
+def first_findings(user: Any, run: Run, docs: Docs) -> list[finding_links.FindingShown]:
     """The heaviest that nobody decided about."""
     return shown_to(user, list(findings_of(run.pk, docs, Finding.State.OPEN)[:FIRST]))
 
 
-def shown_to(user: Any, found: list[Finding]) -> list[finding_links.Shown]:
+def shown_to(user: Any, found: list[Finding]) -> list[finding_links.FindingShown]:
     return finding_links.shown(found, _editable(user, found), may(user, Action.LAUNCH)) if found else []
 
 

@@ -7,7 +7,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
 
-from clearinghouse.accounts.policies import Action, Refused
+from clearinghouse.accounts.policies import Action, NotAllowed
 from crawler.errors import WrongMoment
 from crawler.launching import control
 from crawler.models import OPEN_STATES, Run
@@ -48,7 +48,7 @@ def document(request: HttpRequest, run_id: int, doc_id: int, action: str) -> Htt
     if excursion is None or action not in _OF_DOCUMENTS:
         raise Http404("No such document in this run, or no such command")
     if not may_control_document(request, doc_id):
-        raise Refused(Action.CONTROL)
+        raise NotAllowed(Action.CONTROL)
     ask, sentence = _OF_DOCUMENTS[action]
     return _asked(request, run, lambda by: ask(run, doc_id, by), sentence.format(excursion.title))
 

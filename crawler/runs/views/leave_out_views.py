@@ -24,7 +24,7 @@ MOST = 50  # crawls that are chosen one by one
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class LeaveOutChoice:
     """A tick box: one crawl, or all those of a run."""
 
     value: str
@@ -34,14 +34,14 @@ class Choice:
     pages: int
 
 
-def choices(rows: Sequence[Excursion]) -> list[Choice]:
+def choices(rows: Sequence[Excursion]) -> list[LeaveOutChoice]:
     if len(rows) <= MOST:
-        return [Choice(str(one.pk), one.run_id, one.title, (one.pk,), _pages([one])) for one in rows]
+        return [LeaveOutChoice(str(one.pk), one.run_id, one.title, (one.pk,), _pages([one])) for one in rows]
     by_run: dict[int, list[Excursion]] = {}
     for one in rows:
         by_run.setdefault(one.run_id, []).append(one)
     return [
-        Choice(f"run-{run_id}", run_id, _named(mine), tuple(one.pk for one in mine), _pages(mine))
+        LeaveOutChoice(f"run-{run_id}", run_id, _named(mine), tuple(one.pk for one in mine), _pages(mine))
         for run_id, mine in by_run.items()
     ]
 
@@ -54,7 +54,7 @@ def _pages(rows: Iterable[Excursion]) -> int:
     return sum(one.crawled + one.unchanged for one in rows)
 
 
-def ticked(listed: Iterable[Choice], sent: QueryDict) -> list[int]:
+def ticked(listed: Iterable[LeaveOutChoice], sent: QueryDict) -> list[int]:
     """The excursions behind the boxes that were ticked."""
     values = set(sent.getlist("crawl"))
     return [number for one in listed if one.value in values for number in one.excursions]
@@ -86,7 +86,7 @@ def leave_out(request: HttpRequest, run_id: int) -> HttpResponse:
     return render(request, "crawler/leave_out.html", context, status=422 if problem else 200)
 
 
-def _done(request: HttpRequest, run: Run, counting: list[Choice], left: list[Choice]) -> str:
+def _done(request: HttpRequest, run: Run, counting: list[LeaveOutChoice], left: list[LeaveOutChoice]) -> str:
     """Does what was asked for; what is wrong with it, in a sentence."""
     by, again = request.user.get_username(), request.POST.get("do") == "take-in"
     chosen = ticked(left if again else counting, request.POST)

@@ -29,7 +29,7 @@ _MOST_ROWS = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class ShownMark:
     """What a page already shows. Two equal marks: nothing to tell."""
 
     state: str
@@ -43,34 +43,34 @@ class Mark:
         return f"{self.state}.{self.quarter}.{int(self.errors)}.{self.digest}.{self.asked}"
 
     @classmethod
-    def read(cls, text: str) -> "Mark | None":
+    def read(cls, text: str) -> "ShownMark | None":
         parts = text.split(".")
         if len(parts) != 5 or not (parts[1].isascii() and parts[1].isdigit()):
             return None
         return cls(parts[0], int(parts[1]), parts[2] == "1", parts[3], parts[4])
 
-    def after(self, before: "Mark | None") -> "Mark":
+    def after(self, before: "ShownMark | None") -> "ShownMark":
         """The same for a page that showed `before`: a quarter it reached stays reached, whatever is found since."""
         return replace(self, quarter=max(self.quarter, before.quarter)) if before else self
 
-    def same_commands(self, before: "Mark | None") -> bool:
+    def same_commands(self, before: "ShownMark | None") -> bool:
         return before is not None and (self.state, self.asked) == (before.state, before.asked)
 
 
-def mark_of(run: Run, docs: Docs) -> Mark:
+def mark_of(run: Run, docs: Docs) -> ShownMark:
     """Counters, states and what is being fetched: a document may end without any counter moving.
 
     It may be two seconds old: the viewers of a run share it. An order to the run is seen at once.
     """
     key = f"live:{run.pk}:{run.created_at:%s}:{run.state}:{run.control}:{run.speed}:{scope_key(docs)}"
-    mark: Mark | None = cache.get(key)
+    mark: ShownMark | None = cache.get(key)
     if mark is None:
         mark = _mark(run, docs)
         cache.set(key, mark, SHARED_SECONDS)
     return mark
 
 
-def _mark(run: Run, docs: Docs) -> Mark:
+def _mark(run: Run, docs: Docs) -> ShownMark:
     by_state = totals_by_state(run, docs)
     now = fetching_now(run, docs) if run.state == State.RUNNING else awaited_of(run, docs, by_state)
     event = last_event(run)
@@ -79,7 +79,7 @@ def _mark(run: Run, docs: Docs) -> Mark:
     done, wanted = (sum(getattr(one, name) for one in by_state.values()) for name in ("done", "wanted"))
     percent = 100 * done // wanted if wanted else 0
     errors = any(one.failed for one in by_state.values())
-    return Mark(_shown(run, by_state), percent // _QUARTER, errors, digest, asked)
+    return ShownMark(_shown(run, by_state), percent // _QUARTER, errors, digest, asked)
 
 
 def _digest(*seen: object) -> str:
@@ -95,7 +95,7 @@ def _shown(run: Run, by_state: dict[str, Totals]) -> str:
     return State.INTERRUPTED.value if interrupted else run.state
 
 
-def milestone(before: Mark | None, after: Mark) -> str:
+def milestone(before: ShownMark | None, after: ShownMark) -> str:
     """What a screen reader hears: state, each quarter, the first error; nothing else."""
     if before is None:
         return ""
@@ -116,7 +116,7 @@ def live(request: HttpRequest, run_id: int) -> HttpResponse:
     are sent when what can be asked has changed.
     """
     run, docs = run_or_404(request, run_id)
-    before = Mark.read(request.GET.get("since", ""))
+    before = ShownMark.read(request.GET.get("since", ""))
     after = mark_of(run, docs).after(before)
     if before == after:
         return HttpResponse(status=204)
@@ -132,7 +132,7 @@ def live(request: HttpRequest, run_id: int) -> HttpResponse:
     return HttpResponse(told + commands)
 
 
-def _told(request: HttpRequest, run: Run, docs: Docs, after: Mark, say: str) -> str:
+def _told(request: HttpRequest, run: Run, docs: Docs, after: ShownMark, say: str) -> str:
     """The numbers: nothing in them is of one person."""
     context = summary_of(run, docs, timezone.now())
     context |= run_documents.moved(request, run, docs)

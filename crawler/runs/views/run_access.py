@@ -2,7 +2,7 @@
 
 from django.http import Http404, HttpRequest
 
-from clearinghouse.accounts.policies import Action, Refused, doc_ids_for, may, require
+from clearinghouse.accounts.policies import Action, NotAllowed, doc_ids_for, may, require
 from clearinghouse.accounts.views import page_size as chosen_size
 from crawler.models import Run
 
@@ -30,7 +30,7 @@ def run_to_control_or_404(request: HttpRequest, run_id: int) -> tuple[Run, Docs]
     """The same for who wants to pause or end it: that takes the right over every document of the run."""
     run, docs = run_or_404(request, run_id)
     if not may_control(request, run):
-        raise Refused(Action.CONTROL)
+        raise NotAllowed(Action.CONTROL)
     return run, docs
 
 

@@ -13,7 +13,7 @@ _BETWEEN = 0.8  # two parts of the bar of a depth
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class BarPart:
     css: str
     x: str
     width: str
@@ -25,7 +25,7 @@ class DepthBar:
     done: int
     left: int  # judged only because the run ended early
     wanted: int
-    parts: tuple[Part, ...]
+    parts: tuple[BarPart, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ STATUS_WORDS = {
 }
 
 
-def stack(parts: Sequence[tuple[str, int]]) -> list[Part]:
+def stack(parts: Sequence[tuple[str, int]]) -> list[BarPart]:
     """One bar of 100 %, its parts with gaps between."""
     shown = [(css, count) for css, count in parts if count > 0]
     whole = sum(count for _, count in shown)
@@ -60,7 +60,7 @@ def stack(parts: Sequence[tuple[str, int]]) -> list[Part]:
     scale = room / sum(widths) if widths else 0
     result, x = [], 0.0
     for (css, _), width in zip(shown, widths, strict=True):
-        result.append(Part(css, f"{x:.2f}%", f"{width * scale:.2f}%"))
+        result.append(BarPart(css, f"{x:.2f}%", f"{width * scale:.2f}%"))
         x += width * scale + _GAP
     return result
 
@@ -75,16 +75,16 @@ def depth_bars(tallies: Tallies) -> list[DepthBar]:
     ]
 
 
-def _beside(longest: int, *counts: int) -> tuple[Part, ...]:
+def _beside(longest: int, *counts: int) -> tuple[BarPart, ...]:
     """One bar of what is done, waits, and was left."""
-    parts: list[Part] = []
+    parts: list[BarPart] = []
     start = 0.0
     for css, count in zip(("k-done", "k-wait", "k-off"), counts, strict=True):
         share = 100 * count / longest
         if count:
             at = start + _BETWEEN if parts else 0.0
             width = min(share, 100 - at)
-            parts.append(Part(css, f"{at:.1f}%" if parts else "0", f"{max(width, _LEAST):.1f}%"))
+            parts.append(BarPart(css, f"{at:.1f}%" if parts else "0", f"{max(width, _LEAST):.1f}%"))
         start += share
     return tuple(parts)
 
@@ -101,7 +101,7 @@ def status_title(lines: Sequence[StatusLine]) -> str:
     return "By status: " + ", ".join(f"{number(line.count)} {line.label}" for line in lines)
 
 
-def ledger_parts(sums: Totals) -> list[Part]:
+def ledger_parts(sums: Totals) -> list[BarPart]:
     return stack(
         [
             ("k-ok", sums.crawled),

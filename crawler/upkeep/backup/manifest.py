@@ -25,7 +25,7 @@ class Damaged(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class BackupPart:
     """One database, or the keys."""
 
     vendor: str
@@ -39,7 +39,7 @@ class Manifest:
     taken_at: str
     product: str  # version
     exact: bool  # whether all databases show one moment, to the row
-    parts: dict[str, Part] = field(default_factory=dict)  # alias, or KEYS
+    parts: dict[str, BackupPart] = field(default_factory=dict)  # alias, or KEYS
 
     def write(self, folder: Path) -> None:
         text = json.dumps({"format": FORMAT, **asdict(self)}, indent=1)
@@ -70,12 +70,12 @@ def read(folder: Path) -> Manifest:
     return manifest
 
 
-def _part(row: dict[str, object]) -> Part:
+def _part(row: dict[str, object]) -> BackupPart:
     digest, vendor = str(row["digest"]), str(row["vendor"])
     migrations = row["migrations"]
     if not _DIGEST.fullmatch(digest) or vendor not in {*ENDINGS, ""} or not isinstance(migrations, list):
         raise ValueError("not a part")
-    return Part(vendor, int(str(row["size"])), digest, tuple(map(str, migrations)))
+    return BackupPart(vendor, int(str(row["size"])), digest, tuple(map(str, migrations)))
 
 
 def verify(folder: Path, manifest: Manifest) -> None:
@@ -95,15 +95,15 @@ def digest_of_file(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def part_of(path: Path, vendor: str, migrations: tuple[str, ...] = ()) -> Part:
+def part_of(path: Path, vendor: str, migrations: tuple[str, ...] = ()) -> BackupPart:
     """The file as it lies on the disk now, for good: an acknowledged backup survives a power cut."""
     path.chmod(0o600)
     with path.open("rb") as file:
         os.fsync(file.fileno())
-    return Part(vendor, path.stat().st_size, digest_of_file(path), migrations)
+    return BackupPart(vendor, path.stat().st_size, digest_of_file(path), migrations)
 
 
-def write_keys(folder: Path, keys: dict[str, str]) -> Part:
+def write_keys(folder: Path, keys: dict[str, str]) -> BackupPart:
     _write(folder / KEYS, json.dumps(keys).encode())
     return part_of(folder / KEYS, "")
 

@@ -17,7 +17,7 @@ _RESTORE = ("pg_restore", "--no-owner", "--no-privileges", "--exit-on-error", "-
 _OPTIONS = {"host": "PGHOST", "port": "PGPORT", "sslmode": "PGSSLMODE", "sslrootcert": "PGSSLROOTCERT"}
 
 
-class Failed(Exception):
+class DumpFailed(Exception):
     """What the program of PostgreSQL said."""
 
 
@@ -64,7 +64,7 @@ def _run(command: list[str], alias: str) -> None:
     done = subprocess.run(command, env=_environment(alias), capture_output=True, text=True, check=False)
     if done.returncode:
         last = next(iter(done.stderr.strip().splitlines()), f"exit code {done.returncode}")
-        raise Failed(f"{command[0]} of {alias}: {last[:300]}")
+        raise DumpFailed(f"{command[0]} of {alias}: {last[:300]}")
 
 
 def _environment(alias: str) -> dict[str, str]:

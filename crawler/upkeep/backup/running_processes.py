@@ -9,7 +9,7 @@ from django.db import DatabaseError
 from django.utils import timezone
 
 from clearinghouse.database.aliases import WEBCRAWL
-from clearinghouse.operations import queues
+from clearinghouse.operations import work_queues
 from clearinghouse.operations.health import database_check
 from crawler.models import Instance
 
@@ -43,7 +43,7 @@ def _by_beats() -> list[str]:
 
 
 def _by_redis() -> list[str]:
-    workers = queues.workers()
+    workers = work_queues.workers()
     return [f"workers known to Redis: {len(workers)}"] if workers else []
 
 

@@ -11,7 +11,7 @@ PATIENCE_SECONDS = 60.0
 _STEP = 4096  # pages copied at a time
 
 
-class TooBusy(Exception):
+class FileHeld(Exception):
     """The moment could not be had: some writer holds a file for minutes."""
 
 
@@ -27,7 +27,7 @@ def held_still(paths: Sequence[Path]) -> Iterator[None]:
                     lock.execute("BEGIN IMMEDIATE")
             except sqlite3.OperationalError as error:
                 if "locked" not in str(error) or time.monotonic() > deadline:
-                    raise TooBusy(f"{path} could not be locked: {error}") from error
+                    raise FileHeld(f"{path} could not be locked: {error}") from error
                 locks.close()
                 time.sleep(0.05)
                 continue

@@ -19,7 +19,7 @@ from clearinghouse.operations.health import database_check
 from clearinghouse.vault import sealing
 
 from . import manifest, postgres_dump, sqlite_copy
-from .manifest import ENDINGS, KEYS, ORDER, Manifest, Part
+from .manifest import ENDINGS, KEYS, ORDER, BackupPart, Manifest
 
 _SPARE = 1.05  # of the size of the files: what must be free
 
@@ -53,7 +53,7 @@ def take(folder: Path, *, keys: bool = True) -> Manifest:
         if folder.exists():
             folder.rmdir()
         partial.rename(folder)
-    except (sqlite_copy.TooBusy, postgres_dump.Failed, sqlite3.Error) as error:
+    except (sqlite_copy.FileHeld, postgres_dump.DumpFailed, sqlite3.Error) as error:
         raise CannotTake(str(error)) from error
     except OSError as error:
         raise CannotTake(f"{error.filename or folder} cannot be written: {error.strerror}") from error
@@ -86,7 +86,7 @@ def _check_databases(folder: Path) -> None:
 
 
 def _take(folder: Path, *, keys: bool) -> Manifest:
-    parts: dict[str, Part] = {}
+    parts: dict[str, BackupPart] = {}
     with ExitStack() as open_now:
         moments = _moments(open_now)
         at = timezone.now().isoformat(timespec="seconds")
@@ -115,7 +115,7 @@ def _moments(open_now: ExitStack) -> dict[str, Any]:
     return moments
 
 
-def _copy(alias: str, moment: Any, folder: Path) -> Part:
+def _copy(alias: str, moment: Any, folder: Path) -> BackupPart:
     vendor = connections[alias].vendor
     path = folder / manifest.file_name(alias, vendor)
     if vendor == "sqlite":

@@ -13,10 +13,10 @@ from clearinghouse.database.aliases import DEFAULT, WEBCRAWL
 from clearinghouse.operations.health import database_check
 
 from . import database_tests, key_tests, system_tests
-from .types import TROUBLE, Line
+from .types import TROUBLE, DoctorLine
 
 # Each part, and the database without which there is nothing to look at (asking it would make an empty file).
-_EXAMINATIONS: tuple[tuple[str, Callable[[], Iterator[Line]], str], ...] = (
+_EXAMINATIONS: tuple[tuple[str, Callable[[], Iterator[DoctorLine]], str], ...] = (
     ("Databases", database_tests.examine, ""),
     ("Processes", system_tests.processes, WEBCRAWL),
     ("Disk", system_tests.disks, ""),
@@ -29,7 +29,7 @@ _EXAMINATIONS: tuple[tuple[str, Callable[[], Iterator[Line]], str], ...] = (
 )
 
 
-def examine() -> Iterator[Line]:
+def examine() -> Iterator[DoctorLine]:
     """Line after line, as they are found; a part that cannot be looked at is trouble, and the next one follows."""
     for part, examination, needed in _EXAMINATIONS:
         if needed and database_check.why_not_reachable(needed):
@@ -37,4 +37,4 @@ def examine() -> Iterator[Line]:
         try:
             yield from examination()
         except (Error, OSError, ImproperlyConfigured) as error:
-            yield Line(part, TROUBLE, f"could not be examined ({type(error).__name__})", "see the lines above")
+            yield DoctorLine(part, TROUBLE, f"could not be examined ({type(error).__name__})", "see the lines above")

@@ -11,7 +11,7 @@ from clearinghouse.database.adoption import durability_check, schema_check, usab
 from clearinghouse.operations.health import database_check
 from clearinghouse.web.plurals import plural
 
-from .types import OK, TROUBLE, WARNING, Line
+from .types import OK, TROUBLE, WARNING, DoctorLine
 
 CONTENT_SECONDS = 20.0  # for the look at the whole of a large file
 LARGEST_LOG = 1_000_000_000  # bytes of a write-ahead log; it is normally cut at 128 MB
@@ -21,41 +21,43 @@ _PREPARE = "run manage.py prepare"
 FULL = "the disk of its server is full: it can be read, nothing can be saved"
 
 
-def examine() -> Iterator[Line]:
+def examine() -> Iterator[DoctorLine]:
     for alias, name in database_check.NAMES.items():
         part = f"Database {name}"
         found = list(_wrong(alias, part))
-        yield from found or [Line(part, OK, _well(alias))]
+        yield from found or [DoctorLine(part, OK, _well(alias))]
 
 
-def _wrong(alias: str, part: str) -> Iterator[Line]:
+def _wrong(alias: str, part: str) -> Iterator[DoctorLine]:
     path = database_check.file_of(alias)
     if path is not None and not path.exists():
-        yield Line(part, TROUBLE, f"there is no file {path}", _PREPARE)
+        yield DoctorLine(part, TROUBLE, f"there is no file {path}", _PREPARE)
         return
     try:
         usable.check(alias, seconds=CONTENT_SECONDS)
     except usable.Unusable as problem:
-        yield Line(part, TROUBLE, problem.why, problem.do)
+        yield DoctorLine(part, TROUBLE, problem.why, problem.do)
         return
     if database_check.steps_ahead(alias):
-        yield Line(part, TROUBLE, "it was prepared by a newer version than this one", "install that version here")
+        yield DoctorLine(part, TROUBLE, "it was prepared by a newer version than this one", "install that version here")
     if behind := database_check.steps_behind(alias):
-        yield Line(part, TROUBLE, f"it lacks {plural(behind, 'migration')} of this version", _PREPARE)
+        yield DoctorLine(part, TROUBLE, f"it lacks {plural(behind, 'migration')} of this version", _PREPARE)
         return
     if lacking := schema_check.differences(alias):
-        yield Line(part, TROUBLE, schema_check.sentence(alias, lacking).partition(": ")[2], schema_check.what_to_do())
+        yield DoctorLine(
+            part, TROUBLE, schema_check.sentence(alias, lacking).partition(": ")[2], schema_check.what_to_do()
+        )
         return
     if path is not None and path.parent in full_disk.full_folders():
         say = f"the disk of {path.parent} is full: it can be read, nothing can be saved"
-        yield Line(part, TROUBLE, say, "make room; nothing is lost")
+        yield DoctorLine(part, TROUBLE, say, "make room; nothing is lost")
         return
     if (why := _not_writable(alias)) == FULL:
-        yield Line(part, TROUBLE, FULL, "make room there; nothing is lost")
+        yield DoctorLine(part, TROUBLE, FULL, "make room there; nothing is lost")
     elif why:
-        yield Line(part, TROUBLE, f"it cannot be written ({why})", "check rights, disk and who holds a lock")
+        yield DoctorLine(part, TROUBLE, f"it cannot be written ({why})", "check rights, disk and who holds a lock")
     for sentence in durability_check.unsafe(connections[alias]):
-        yield Line(part, TROUBLE, sentence, "change that setting before you crawl")
+        yield DoctorLine(part, TROUBLE, sentence, "change that setting before you crawl")
     yield from _of_kind(alias, part)
 
 
@@ -73,7 +75,7 @@ def _not_writable(alias: str) -> str:
     return ""
 
 
-def _of_kind(alias: str, part: str) -> Iterator[Line]:
+def _of_kind(alias: str, part: str) -> Iterator[DoctorLine]:
     connection: Any = connections[alias]
     if connection.vendor == "sqlite":
         yield from _of_sqlite(alias, part)
@@ -81,29 +83,31 @@ def _of_kind(alias: str, part: str) -> Iterator[Line]:
         yield from _of_postgres(connection, part)
 
 
-def _of_sqlite(alias: str, part: str) -> Iterator[Line]:
+def _of_sqlite(alias: str, part: str) -> Iterator[DoctorLine]:
     if sqlite3.sqlite_version_info < OLDEST_SQLITE:
-        yield Line(part, WARNING, f"SQLite {sqlite3.sqlite_version} is old", "use 3.35 or newer")
+        yield DoctorLine(part, WARNING, f"SQLite {sqlite3.sqlite_version} is old", "use 3.35 or newer")
     path = database_check.file_of(alias)
     if path is None:
         return
     mode = _value(alias, "PRAGMA journal_mode")
     if mode != "wal":
         say = f"its journal is {mode}, not wal: readers and the writer wait for each other"
-        yield Line(part, TROUBLE, say, "keep the file on a disk of this machine, not on a network share")
+        yield DoctorLine(part, TROUBLE, say, "keep the file on a disk of this machine, not on a network share")
     log = path.with_name(f"{path.name}-wal")
     if log.exists() and log.stat().st_size > LARGEST_LOG:
         say = f"its write-ahead log has {log.stat().st_size / 1e9:,.1f} GB: some program reads without an end"
-        yield Line(part, WARNING, say, "end the programs that hold the file open")
+        yield DoctorLine(part, WARNING, say, "end the programs that hold the file open")
 
 
-def _of_postgres(connection: Any, part: str) -> Iterator[Line]:
+def _of_postgres(connection: Any, part: str) -> Iterator[DoctorLine]:
     if connection.pg_version < OLDEST_POSTGRES:
-        yield Line(part, WARNING, f"PostgreSQL {connection.pg_version // 10000} is old", "use 15, which is tested")
+        yield DoctorLine(
+            part, WARNING, f"PostgreSQL {connection.pg_version // 10000} is old", "use 15, which is tested"
+        )
     isolation = _value(connection.alias, "SHOW default_transaction_isolation")
     if isolation != "read committed":
         say = f"its transactions are {isolation}; claims are written for read committed"
-        yield Line(part, TROUBLE, say, "set default_transaction_isolation to read committed")
+        yield DoctorLine(part, TROUBLE, say, "set default_transaction_isolation to read committed")
 
 
 def _value(alias: str, sql: str) -> str:

@@ -5,7 +5,7 @@ from typing import NamedTuple
 OK, WARNING, TROUBLE = "ok", "warning", "trouble"
 
 
-class Line(NamedTuple):
+class DoctorLine(NamedTuple):
     """One part: how it is, and what to do about it."""
 
     part: str

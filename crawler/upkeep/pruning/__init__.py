@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 
-from clearinghouse.operations import queues, retention
+from clearinghouse.operations import retention, work_queues
 from clearinghouse.search.usage import services as search_use
 from clearinghouse.web.plurals import plural
 from crawler.models import OPEN_STATES, Event, Mark, Notice, Run
@@ -53,7 +53,7 @@ def ring_when_due(now: datetime) -> bool:
     mark = Mark.objects.filter(name=_MARK).first()
     if mark is not None and timedelta(0) <= now - mark.at < EVERY:
         return False
-    if not quiet() or not queues.ring(queues.CRAWL, "crawler.jobs.prune"):
+    if not quiet() or not work_queues.ring(work_queues.CRAWL, "crawler.jobs.prune"):
         return False
     Mark.objects.update_or_create(name=_MARK, defaults={"at": now})
     return True

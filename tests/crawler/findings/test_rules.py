@@ -4,16 +4,16 @@ from collections import Counter
 from typing import Any
 
 from crawler.findings.diagnosis_rules import advice, look
-from crawler.findings.ledger_figures import Figures, Line, alike, repeated
-from crawler.findings.types import Alike, Facts, Fix, Found, Start
+from crawler.findings.ledger_figures import Figures, LedgerLine, alike, repeated
+from crawler.findings.types import Alike, ExcursionFacts, Fix, FoundProblem, Start
 from crawler.values import PointSettings
 
 POINT = PointSettings(id=7, url="https://ex.gov/a/", root="https://ex.gov/a/", depth=3, max_pages=500)
 
 
-def said(rule: str, **facts: Any) -> Found | None:
+def said(rule: str, **facts: Any) -> FoundProblem | None:
     values = {"state": "finished", "pages": 100, "bytes": 100_000, "fetched": 100} | facts
-    return next((one for one in look(Facts(**values)) if one.rule == rule), None)
+    return next((one for one in look(ExcursionFacts(**values)) if one.rule == rule), None)
 
 
 def start(**values: Any) -> tuple[Start, ...]:
@@ -21,7 +21,7 @@ def start(**values: Any) -> tuple[Start, ...]:
 
 
 def test_nothing_is_said_of_an_ordinary_crawl() -> None:
-    facts = Facts(state="finished", pages=100, bytes=90_000, before=101, fetched=104, failed=3, starts=start())
+    facts = ExcursionFacts(state="finished", pages=100, bytes=90_000, before=101, fetched=104, failed=3, starts=start())
     assert look(facts) == [] and advice(facts, []) == "propagate"
 
 
@@ -155,13 +155,15 @@ def test_a_tiny_result_opens_its_one_page() -> None:
 
 def test_the_advice_follows_the_findings() -> None:
     refused = start(outcome="failed", reason="timeout", failing_runs=1)
-    again = Facts(state="finished", pages=3, bytes=9000, fetched=4, failed=1, starts=refused)
+    again = ExcursionFacts(state="finished", pages=3, bytes=9000, fetched=4, failed=1, starts=refused)
     assert advice(again, look(again)) == "again"
-    review = Facts(state="finished", pages=50, bytes=90_000, before=100, fetched=50)
+    review = ExcursionFacts(state="finished", pages=50, bytes=90_000, before=100, fetched=50)
     assert advice(review, look(review)) == "review"
-    informed = Facts(state="finished", pages=50, bytes=90_000, fetched=50, reasons=Counter({"robots_disallowed": 3}))
+    informed = ExcursionFacts(
+        state="finished", pages=50, bytes=90_000, fetched=50, reasons=Counter({"robots_disallowed": 3})
+    )
     assert look(informed) and advice(informed, look(informed)) == "propagate"
-    assert advice(Facts(state="failed"), []) == "again"
+    assert advice(ExcursionFacts(state="failed"), []) == "again"
 
 
 def test_a_parameter_that_only_multiplies_addresses_is_found() -> None:
@@ -172,9 +174,9 @@ def test_a_parameter_that_only_multiplies_addresses_is_found() -> None:
     assert repeated([b"a", b"a", b"a", b"b"]) == 3, "as many as the list behind the finding has"
 
 
-def line(url: str, outcome: str, reason: str = "", **values: Any) -> Line:
+def line(url: str, outcome: str, reason: str = "", **values: Any) -> LedgerLine:
     given = {"detail": "", "status": 0, "size": 0, "milliseconds": 0, "version_id": None, "previous_version_id": None}
-    return Line(url=url, outcome=outcome, reason=reason, **(given | {"point_id": 7} | values))
+    return LedgerLine(url=url, outcome=outcome, reason=reason, **(given | {"point_id": 7} | values))
 
 
 def test_a_ledger_is_summed_up_by_site_error_and_exclude() -> None:

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from clearinghouse.accounts import options
 from clearinghouse.library.models import Document, Project
-from clearinghouse.operations import queues
+from clearinghouse.operations import work_queues
 from crawler import jobs
 from crawler.findings.diagnosis import diagnose, diagnose_due
 from crawler.inbox import notice_mail, notices
@@ -332,7 +332,7 @@ def test_the_tick_writes_notices_and_its_rings_open_doors_of_ours(document: Docu
     """Without Redis the ring is lost; the rows stay due, so that the next tick rings again."""
     make_run(document, state="finished", queued=0)
     tick.Tick().round()
-    assert {"crawler.jobs.diagnose", "crawler.jobs.tell"} <= queues.TRUSTED
+    assert {"crawler.jobs.diagnose", "crawler.jobs.tell"} <= work_queues.TRUSTED
     jobs.diagnose()
     jobs.tell()
     Mark.objects.all().delete()

@@ -18,7 +18,7 @@ from crawler.liveness.instances import register
 from crawler.models import Event, Excursion, Host, HostService, Instance, Run, State
 from crawler.runs.run_counts import scope_key, totals, totals_by_state
 from crawler.runs.views import live_numbers
-from crawler.runs.views.live_numbers import Mark, milestone
+from crawler.runs.views.live_numbers import ShownMark, milestone
 
 from .rows import SITE, make_run
 
@@ -156,13 +156,13 @@ def test_signed_out_people_get_no_fragments(client: Client, run: Run) -> None:
 
 
 def test_screen_readers_hear_milestones_only() -> None:
-    half, later = Mark("running", 2, False, "a"), Mark("running", 2, False, "b")
+    half, later = ShownMark("running", 2, False, "a"), ShownMark("running", 2, False, "b")
     assert milestone(half, later) == ""
-    assert milestone(Mark("running", 1, False, "a"), half) == "50% done"
-    assert milestone(half, Mark("running", 2, True, "b")) == "First error"
-    assert milestone(half, Mark("paused", 2, False, "b")) == "Paused"
+    assert milestone(ShownMark("running", 1, False, "a"), half) == "50% done"
+    assert milestone(half, ShownMark("running", 2, True, "b")) == "First error"
+    assert milestone(half, ShownMark("paused", 2, False, "b")) == "Paused"
     assert milestone(None, half) == ""
-    assert Mark.read(half.text) == half and Mark.read("nonsense") is None
+    assert ShownMark.read(half.text) == half and ShownMark.read("nonsense") is None
 
 
 def test_a_quarter_is_said_once_even_if_new_finds_take_it_back(

@@ -12,7 +12,7 @@ from clearinghouse import __version__
 from clearinghouse.library.models import Document
 from crawler.findings.diagnosis import diagnose_due
 from crawler.launching import control, schedules
-from crawler.launching.launch_subset import Choice, addresses_again
+from crawler.launching.launch_subset import SubsetChoice, addresses_again
 from crawler.ledger.error_groups import pattern_of
 from crawler.ledger.page_tree import Node, first_links
 from crawler.ledger.site_folders import by_folder, by_site, median_of
@@ -344,7 +344,7 @@ def test_what_a_launch_narrowed_itself_is_no_change_of_the_settings(
     assert "50of this run; 500 of its own" in told and "50of this run; no limit of its own" in told
     Run.objects.filter(pk=limited.pk).update(state="cancelled")
     Excursion.objects.update(unfinished=False, state="cancelled")
-    one = schedules.launch([document.pk], by="administrator", choice=Choice(point_id=points[0].pk))
+    one = schedules.launch([document.pk], by="administrator", choice=SubsetChoice(point_id=points[0].pk))
     changes, told = compared(browser, one)
     assert changes == [] and "the others are not compared" in told
     points[0].depth = 2

@@ -17,7 +17,7 @@ from redis import Redis
 from rq import Queue, Worker
 
 from clearinghouse.local import ports, redis_server
-from clearinghouse.operations import queues
+from clearinghouse.operations import work_queues
 from crawler.models import Mark
 from crawler.upkeep import machines
 
@@ -42,7 +42,7 @@ def redis(tmp_path: Path, settings: Any) -> Iterator[Redis]:
     found = Redis.from_url(settings.REDIS_URL)
     try:
         for _ in range(100):
-            if queues.reachable():
+            if work_queues.reachable():
                 break
             time.sleep(0.05)
         yield found
@@ -89,7 +89,7 @@ def test_no_worker_a_silent_tick_a_full_disk(redis: Redis, ticking: Mark, monkey
     assert machines.trouble_now().sentence == "No worker has reported for 3 minutes. Crawls will wait."
     monkeypatch.setattr(machines, "LEAST_FREE", 0)  # however full the disk of this machine is
     monkeypatch.setattr(machines, "LEAST_SHARE", 0)
-    worker = Worker([Queue(name, connection=redis) for name in queues.NAMES], connection=redis)
+    worker = Worker([Queue(name, connection=redis) for name in work_queues.NAMES], connection=redis)
     worker.register_birth()
     assert machines.trouble_now() is None
     monkeypatch.setattr(machines, "LEAST_FREE", 1 << 62)

@@ -13,7 +13,7 @@ from django.utils.html import strip_tags
 from crawler.launching import launch
 from crawler.launching.control import CANCEL, PAUSE, STOP
 from crawler.models import LedgerEntry, Run
-from crawler.runs.crawl_pace import MINUTES, Pace, Seen, _pace, pace_of
+from crawler.runs.crawl_pace import MINUTES, CrawlPace, Seen, _pace, pace_of
 from crawler.runs.queries import ASKED
 from crawler.runs.run_counts import Tallies, Totals
 from crawler.runs.run_json import run_result
@@ -201,7 +201,7 @@ def test_the_pages_of_each_minute_are_counted_in_the_database(finished_run: Run)
     everything = set(finished_run.excursions.values_list("doc_id", flat=True))
     for pace in (pace_of(finished_run, None, NOW), pace_of(finished_run, everything, NOW)):
         assert pace.per_minute == 2 and pace.minutes == (0, 0, 1, 1, 2)
-    assert pace_of(finished_run, set(), NOW) == Pace()
+    assert pace_of(finished_run, set(), NOW) == CrawlPace()
 
 
 @pytest.mark.django_db(databases=["default", "webcrawl"])

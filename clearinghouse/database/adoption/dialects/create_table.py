@@ -14,7 +14,7 @@ _AFTER_TYPE = {"CONSTRAINT", "PRIMARY", "NOT", "NULL", "UNIQUE", "CHECK", "DEFAU
 }
 
 
-class Unreadable(ValueError):
+class UnreadableCreateTable(ValueError):
     """The text is not a CREATE TABLE with a column of that name."""
 
 
@@ -30,7 +30,7 @@ def with_type(sql: str, column: str, kind: str) -> str:
     tokens = [(match.lastgroup or "", match.group()) for match in _TOKEN.finditer(sql)]
     opening = next((place for place, (_, text) in enumerate(tokens) if text == "("), None)
     if opening is None:
-        raise Unreadable(f"The definition of a table cannot be read: {sql[:80]}")
+        raise UnreadableCreateTable(f"The definition of a table cannot be read: {sql[:80]}")
     start = _start_of(tokens, opening, column)
     end = _end_of_type(tokens, start + 1)
     before, after = "".join(text for _, text in tokens[: start + 1]), "".join(text for _, text in tokens[end:])
@@ -53,7 +53,7 @@ def _start_of(tokens: list[tuple[str, str]], opening: int, column: str) -> int:
             return place
         level += (text == "(") - (text == ")")
         fresh = level == 1 and text in {"(", ","}
-    raise Unreadable(f"The definition of a table has no column {column}")
+    raise UnreadableCreateTable(f"The definition of a table has no column {column}")
 
 
 def _end_of_type(tokens: list[tuple[str, str]], place: int) -> int:

@@ -17,7 +17,7 @@ from clearinghouse.web.plurals import plural
 from .. import introspection
 from ..usable import Unusable
 from . import old_rows
-from .old_rows import NUMBER, TEXT, TIME, Wrong
+from .old_rows import NUMBER, TEXT, TIME, UnreadableValue
 
 _MOST_NAMED = 20
 _HIDDEN = {"crawl_pw_str", "crawl_id_str"}
@@ -93,9 +93,9 @@ def _examine_results(found: Examined, table: str, kinds: dict[str, str]) -> None
             value = old_rows.read(kinds[name], stored)
             if value is None and name in _MUST_BE_GIVEN:
                 found.refuse(table, key, name, "is empty")
-            elif isinstance(value, Wrong) and name in _MUST_BE_RIGHT:
+            elif isinstance(value, UnreadableValue) and name in _MUST_BE_RIGHT:
                 found.refuse(table, key, name, value.why, value.shown)
-            elif isinstance(value, Wrong):
+            elif isinstance(value, UnreadableValue):
                 found.borne[table, name, value.why] += 1
         if table.lower() in _ONCE:
             if row[0] in seen:
@@ -124,7 +124,7 @@ def _examine_row(
     key = old_rows.shown(next(iter(row.values())))
     for name, stored in row.items():
         value = old_rows.read(kinds[name], stored)
-        if not isinstance(value, Wrong):
+        if not isinstance(value, UnreadableValue):
             continue
         if value.unknown and fields[name].null:
             found.borne[table, name, value.why] += 1

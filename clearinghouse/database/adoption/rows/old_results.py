@@ -130,7 +130,7 @@ def _readable(row: dict[str, Any], kinds: dict[str, str]) -> dict[str, Any]:
 
 
 def _borne(kind: str, stored: Any, value: Any) -> Any:
-    if not isinstance(value, old_rows.Wrong):
+    if not isinstance(value, old_rows.UnreadableValue):
         return value
     return old_rows.guessed(stored) if kind == TEXT else None
 

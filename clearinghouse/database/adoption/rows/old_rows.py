@@ -18,7 +18,7 @@ _NO_DATE = "0000-00-00"  # how MySQL and its friends write that a date is not kn
 _SHOWN = 60
 
 
-class Wrong(NamedTuple):
+class UnreadableValue(NamedTuple):
     """A value that cannot be read as what it should be."""
 
     why: str
@@ -41,7 +41,7 @@ def read(kind: str, stored: Any) -> Any:
     if kind == TIME:
         return _time(stored)
     if kind == NUMBER:
-        return stored if isinstance(stored, int) else Wrong("is not a whole number", shown(stored))
+        return stored if isinstance(stored, int) else UnreadableValue("is not a whole number", shown(stored))
     return stored.encode() if isinstance(stored, str) else bytes(stored)
 
 
@@ -69,16 +69,16 @@ def rows(connection: Any, table: str, kinds: dict[str, str], key: str, size: int
             yield from found
 
 
-def _text(stored: Any) -> str | Wrong:
+def _text(stored: Any) -> str | UnreadableValue:
     if isinstance(stored, str):
         return stored
     try:
         return bytes(stored).decode()
     except UnicodeDecodeError:
-        return Wrong("is not UTF-8", shown(stored))
+        return UnreadableValue("is not UTF-8", shown(stored))
 
 
-def _time(stored: Any) -> datetime | Wrong:
+def _time(stored: Any) -> datetime | UnreadableValue:
     """SQLite gives text; a time without a zone is taken as one of this server's."""
     if not isinstance(stored, datetime):
         text = bytes(stored).decode("ascii", "replace") if not isinstance(stored, str) else stored
@@ -86,8 +86,8 @@ def _time(stored: Any) -> datetime | Wrong:
             stored = datetime.fromisoformat(text.strip())
             stored.astimezone(UTC)
         except (ValueError, OverflowError):
-            return Wrong("is not a date", shown(stored), text.strip().startswith(_NO_DATE))
+            return UnreadableValue("is not a date", shown(stored), text.strip().startswith(_NO_DATE))
     try:
         return stored.astimezone(UTC) if timezone.is_aware(stored) else timezone.make_aware(stored)
     except (ValueError, OverflowError):
-        return Wrong("is not a date", shown(str(stored)))
+        return UnreadableValue("is not a date", shown(str(stored)))

@@ -7,7 +7,7 @@ from django.db import Error, connections
 from clearinghouse import env
 from clearinghouse.database import aliases
 from clearinghouse.database.adoption import prepare
-from clearinghouse.database.adoption.dialects.create_table import Unreadable
+from clearinghouse.database.adoption.dialects.create_table import UnreadableCreateTable
 from clearinghouse.database.adoption.rows import old_results
 from clearinghouse.database.adoption.usable import Unusable
 from clearinghouse.operations import private_files
@@ -29,7 +29,7 @@ class Command(HouseCommand):
         for alias in ALIASES:
             try:
                 done.append(prepare.prepare(alias))
-            except (Unusable, old_results.TwoSetsOfResults, Unreadable) as error:
+            except (Unusable, old_results.TwoSetsOfResults, UnreadableCreateTable) as error:
                 failed.append(str(error))
             except Error as error:
                 failed.append(f"{alias}: {_sentence(alias, error)}")
