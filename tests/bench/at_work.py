@@ -55,7 +55,7 @@ for number in range(asked["people"]):
     if role == Role.DEVELOPER:
         for document in documents:
             assign(document, user)
-    found.append([f"person{number}", password])
+    found.append([f"person{number}", password, role != Role.INDEXER])
 print(json.dumps(found))
 """
 _POLL = re.compile(r'id="live-poll"[^>]*hx-get="([^"]+)"')
@@ -78,21 +78,22 @@ class Waited:
         self.servers += other.servers
 
 
-def people_of(var: Path, count: int, documents: Sequence[int]) -> list[tuple[str, str]]:
-    """Names and passwords of so many people who work on these documents."""
+def people_of(var: Path, count: int, documents: Sequence[int]) -> list[tuple[str, str, bool]]:
+    """Names and passwords of so many people who work on these documents, and whether they change crawl points."""
     asked = json.dumps({"people": count, "documents": list(documents)})
     command = [PYTHON, "-c", _PEOPLE]
     done = subprocess.run(command, env=environment(var), input=asked, stdout=subprocess.PIPE, text=True, check=True)
-    return [(name, password) for name, password in json.loads(done.stdout)]
+    return [(name, password, edits) for name, password, edits in json.loads(done.stdout)]
 
 
 class Worker:
     """One of them, with a browser."""
 
-    def __init__(self, address: str, account: tuple[str, str], number: int, run: Callable[[], int]) -> None:
+    def __init__(self, address: str, account: tuple[str, str, bool], number: int, run: Callable[[], int]) -> None:
         self._address, self._run = address, run
         self._random = random.Random(number)
-        self._session = signed_in(address, *account)
+        name, password, self._edits = account
+        self._session = signed_in(address, name, password)
         self._pages = 0
         self.waited = Waited()
 
@@ -104,7 +105,7 @@ class Worker:
             kind = self._random.choices((SEARCH, PANEL, RUN, ""), (3, 3, 3, 1))[0]
             document = self._random.choice(documents)
             poll = ""
-            if self._pages % WRITES == 0:
+            if self._edits and self._pages % WRITES == 0:
                 self._save(document)
             elif kind == SEARCH:
                 self._look(SEARCH, f"/search/?q={'+'.join(self._random.sample(WORDS, self._random.randint(1, 3)))}")
@@ -151,7 +152,7 @@ class Worker:
         return answer.text
 
 
-def signed_in_each(address: str, people: list[tuple[str, str]], run: Callable[[], int]) -> list["Worker"]:
+def signed_in_each(address: str, people: list[tuple[str, str, bool]], run: Callable[[], int]) -> list["Worker"]:
     """As they come in the morning: a few at a time."""
     with ThreadPoolExecutor(SIGNING_IN) as pool:
         return list(pool.map(lambda told: Worker(address, told[1], told[0], run), enumerate(people)))

@@ -12,7 +12,7 @@ from clearinghouse.search.query import Query
 from .text_index import Backend, Matches
 
 COMMON, ENOUGH = 1500, 60  # pages with a word; of them, pages that name it (as many as are ranked)
-FEW, NEWEST = 10, 3000  # pages that name it (a page of results); of those that only mention it, how many are scored
+FEW = 10  # pages that name it: a page of results
 SCORED = 1000  # of the pages with a common word
 
 
@@ -20,7 +20,8 @@ class ByName(Backend):
     """Scores those that name a common word in title, headings or anchors; where they are few, the newest of the others
     as well; where nearly none does, all, or as many of the newest as this server scores while somebody waits."""
 
-    MOST_OF_UNNAMED = 0  # 0: all
+    NEWEST = 3000  # of the pages that only mention it, so many are scored behind a page of results that name it
+    MOST_OF_UNNAMED = 0  # where no page of results names it; 0: all
 
     def matches(self, query: Query) -> Matches:
         if query.choices or not query.groups or not self._finds_quickly(query):
@@ -31,7 +32,7 @@ class ByName(Backend):
         best = self._scored(query, SCORED, named=True)
         if len(best) < ENOUGH:
             # With a full page of results that name it, who only mentions it comes behind them.
-            most = NEWEST if len(best) >= FEW else self.MOST_OF_UNNAMED
+            most = self.NEWEST if len(best) >= FEW else self.MOST_OF_UNNAMED
             newest = self._scored(query, SCORED, since=everyone[-most:][0])
             best = sorted((dict(newest) | dict(best)).items(), key=itemgetter(1), reverse=True)
         return Matches(best, everyone)
