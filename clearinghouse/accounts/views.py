@@ -21,6 +21,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from ..database import full_disk
 from ..operations import logs
 from ..web import full_disk_page
+from ..web.listing import ROWS_COOKIE, rows_chosen
 from ..web.templatetags.formats import plural
 from . import services
 from .forms import OwnPasswordForm, PreferencesForm, SignInForm, problems_of
@@ -32,8 +33,6 @@ from .sign_in.visitor_address import safe_next
 THEME_COOKIE = "theme"
 THEMES = ("system", "light", "dark")
 KEYS_COOKIE = "keys"
-ROWS_COOKIE = "rows"
-ROWS = ("20", "50", "100")
 _YEAR = 365 * 24 * 3600
 _REFUSED_SIGN_IN = (
     f"The user name or the password is wrong. After {sign_in_limits.OF_NAME_HERE} wrong tries with one name you wait "
@@ -114,7 +113,7 @@ def preferences(request: HttpRequest) -> HttpResponse:
     initial = {
         "theme": kept.get(THEME_COOKIE, "system"),
         "keys": kept.get(KEYS_COOKIE) == "on",
-        "rows": rows_of(request),
+        "rows": rows_chosen(request),
     }
     form = PreferencesForm(request.POST or None, initial=initial)
     if form.is_bound and form.is_valid():
@@ -143,18 +142,6 @@ def single_keys(request: HttpRequest) -> HttpResponse:
 
 def _keep(request: HttpRequest, response: HttpResponse, name: str, value: str) -> None:
     response.set_cookie(name, value, max_age=_YEAR, httponly=True, samesite="Lax", secure=request.is_secure())
-
-
-def rows_of(request: HttpRequest) -> str:
-    """How many rows a page of a list has for this person; empty for who chose nothing."""
-    person = getattr(request.user, "person", None)
-    rows = person.rows if person else request.COOKIES.get(ROWS_COOKIE, "")
-    return rows if rows in ROWS else ""
-
-
-def page_size(request: HttpRequest, usual: int) -> int:
-    """The rows of a page of a list: what was chosen in Preferences, else what is usual for that list."""
-    return int(rows_of(request) or usual)
 
 
 def _form_page(request: HttpRequest, template: str, form: Any) -> HttpResponse:

@@ -3,7 +3,6 @@
 from typing import Any
 
 from django.contrib import messages
-from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import reverse
@@ -13,6 +12,7 @@ from clearinghouse.accounts.policies import Action, document_or_404
 from clearinghouse.accounts.sign_in.visitor_address import safe_next
 from clearinghouse.database.records import StaleRecord
 from clearinghouse.library.models import Document
+from clearinghouse.web.listing import number_in, page_of
 from crawlpoints import undo
 from crawlpoints.bulk_changes import Changed
 from crawlpoints.point_checks import Invalid
@@ -21,7 +21,7 @@ from ..errors import WrongMoment
 from ..models import Finding, Run
 from ..runs.run_counts import Docs
 from ..runs.views.advice_shown import shown_to
-from ..runs.views.run_access import number_in, page_size, run_or_404, visible_docs
+from ..runs.views.run_access import run_or_404, visible_docs
 from ..runs.views.run_page import tab_frame
 from ..runs.views.run_sentence import NEEDING
 from . import finding_links
@@ -41,10 +41,10 @@ def tab(request: HttpRequest, run_id: int) -> HttpResponse:
 def _list(request: HttpRequest, run: Run, docs: Docs, advised: dict[str, int]) -> dict[str, Any]:
     state = request.GET.get("state", "")
     state = state if state in (NEEDING, *Finding.State.values) else ""
-    doc_id = number_in(request, "doc")
+    doc_id = number_in(request.GET, "doc")
     rows = needing(run.pk, docs) if state == NEEDING else findings_of(run.pk, docs, state)
     rows = rows.filter(doc_id=doc_id) if doc_id is not None else rows
-    page = Paginator(rows, page_size(request)).get_page(request.GET.get("page"))
+    page = page_of(request, rows)
     found = list(page.object_list)
     counts = counts_of(run.pk, docs)
     return {

@@ -3,7 +3,6 @@
 import shutil
 from typing import Any
 
-from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
@@ -14,6 +13,7 @@ from clearinghouse.accounts.models import Role
 from clearinghouse.accounts.policies import Action, doc_ids_for, documents_for, may, role_of
 from clearinghouse.operations import work_queues
 from clearinghouse.web import navigation_counts
+from clearinghouse.web.listing import page_of
 from clearinghouse.web.templatetags.formats import percent
 
 from ..launching import quiet_hours
@@ -90,7 +90,7 @@ def _told(request: HttpRequest, docs: Docs) -> dict[str, Any]:
     person = request.user.pk
     everything = told(person, docs)
     if request.GET.get("told") == "all":
-        page = Paginator(everything, TOLD).get_page(request.GET.get("page"))
+        page = page_of(request, everything, TOLD)
         return {"told": by_day(for_reader(page.object_list, docs)), "unread": unread(person, docs), "told_page": page}
     deliveries = list(everything[: TOLD + 1])
     more, deliveries = len(deliveries) > TOLD, deliveries[:TOLD]

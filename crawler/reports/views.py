@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.contrib import messages
-from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import reverse
@@ -14,9 +13,10 @@ from django.views.decorators.http import require_POST, require_safe
 from clearinghouse.accounts.policies import Action, RoleScope, doc_ids_for, scope_of
 from clearinghouse.accounts.sign_in.visitor_address import safe_next
 from clearinghouse.web.csv_output import csv_answer
+from clearinghouse.web.listing import page_of
 from clearinghouse.web.templatetags.formats import plural
 
-from ..runs.views.run_access import page_size, visible_docs
+from ..runs.views.run_access import visible_docs
 from . import saved_reports
 from .error_marks import mark_group
 from .kinds import (
@@ -71,7 +71,7 @@ def index(request: HttpRequest) -> HttpResponse:
 @require_safe
 def report(request: HttpRequest, name: str) -> HttpResponse:
     kind, made = _made(request, name)
-    page = Paginator(made.source, page_size(request)).get_page(request.GET.get("page"))
+    page = page_of(request, made.source)
     raw = list(page.object_list)
     rows = [(list(zip(made.columns, cells, strict=True)), one) for cells, one in zip(made.cells(raw), raw, strict=True)]
     context = {

@@ -2,7 +2,6 @@
 
 from datetime import timedelta
 
-from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
@@ -12,6 +11,7 @@ from clearinghouse.accounts.policies import Action, require
 from clearinghouse.operations import work_queues
 from clearinghouse.operations.queue_pages import may_see_queues
 from clearinghouse.web.base_context import address_named
+from clearinghouse.web.listing import page_of
 
 from . import machines
 
@@ -23,7 +23,7 @@ PERIODS = (("", "All time"), ("1", "The last day"), ("7", "7 days"), ("30", "30 
 @require_safe
 def workers(request: HttpRequest) -> HttpResponse:
     require(request.user, Action.ADMINISTER)
-    page = Paginator(machines.instances(), _PER_PAGE).get_page(request.GET.get("page"))
+    page = page_of(request, machines.instances(), _PER_PAGE)
     context = {
         "page": page,
         "workers": work_queues.workers(),
@@ -54,7 +54,7 @@ def error_log(request: HttpRequest) -> HttpResponse:
     days = request.GET.get("days", "")
     days = days if days in dict(PERIODS) else ""
     since = timezone.now() - timedelta(days=int(days)) if days else None
-    page = Paginator(machines.faults(text, since), _PER_PAGE).get_page(request.GET.get("page"))
+    page = page_of(request, machines.faults(text, since), _PER_PAGE)
     context = {
         "page": page,
         "others": list(machines.other_faults(text, since)[:_OTHERS]),

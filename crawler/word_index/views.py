@@ -5,7 +5,6 @@ What a person may not see does not exist: pages of other documents are neither l
 
 from typing import Any
 
-from django.core.paginator import Paginator
 from django.db import DatabaseError
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -16,9 +15,9 @@ from clearinghouse.database.aliases import DEFAULT, TARGETS
 from clearinghouse.published.models import PublishedVersion
 from clearinghouse.published.types import PAGE_TYPES
 from clearinghouse.search.public_target import live_generation
+from clearinghouse.web.listing import number_in, page_of, page_size
 
 from ..runs.run_counts import Docs
-from ..runs.views.run_access import number_in, page_size
 from . import indexed_page as pages
 from . import lexicon, page_counts, parents_children
 from .postings import candidates, some
@@ -58,7 +57,7 @@ def _found(request: HttpRequest, alias: str, asked: str) -> dict[str, Any]:
     docs = docs_of(request)
     found: dict[str, Any] = {"word": asked, "generation": generation, "stopword": asked in STOPWORDS}
     if not found["stopword"]:
-        after = number_in(request, "after") or 0
+        after = number_in(request.GET, "after") or 0
         rows = some(candidates(alias, generation, asked, after=after, docs=docs), page_size(request), LOOKED_AT)
         found |= {"postings": rows, "after": after} | counted(alias, generation, asked, docs)
     return found
@@ -119,7 +118,7 @@ def page_or_404(request: HttpRequest, alias: str, page_id: int) -> tuple[int, Pu
 def _words(
     request: HttpRequest, alias: str, generation: int, row: PublishedVersion, linking: parents_children.Parents
 ) -> dict[str, Any]:
-    listed = Paginator(pages.words_on(row), page_size(request)).get_page(_page(request))
+    listed = page_of(request, pages.words_on(row))
     ids = lexicon.ids_of(alias, {one.word for one in listed.object_list})
     return {"page": listed, "words": [(one, ids.get(one.word)) for one in listed.object_list]}
 
@@ -128,13 +127,13 @@ def _children(
     request: HttpRequest, alias: str, generation: int, row: PublishedVersion, linking: parents_children.Parents
 ) -> dict[str, Any]:
     found = parents_children.children(alias, generation, row)
-    return {"known": found is not None, "page": Paginator(found or [], page_size(request)).get_page(_page(request))}
+    return {"known": found is not None, "page": page_of(request, found or [])}
 
 
 def _parents(
     request: HttpRequest, alias: str, generation: int, row: PublishedVersion, linking: parents_children.Parents
 ) -> dict[str, Any]:
-    listed = Paginator(linking.ids, page_size(request)).get_page(_page(request))
+    listed = page_of(request, linking.ids)
     return {"page": listed, "parents": parents_children.named(alias, row, listed.object_list)}
 
 
@@ -142,10 +141,6 @@ def _metas(
     request: HttpRequest, alias: str, generation: int, row: PublishedVersion, linking: parents_children.Parents
 ) -> dict[str, Any]:
     return {"metas": pages.metas_of(alias, row)}
-
-
-def _page(request: HttpRequest) -> str | None:
-    return request.GET.get("page")
 
 
 _FILL = {"words": _words, "children": _children, "parents": _parents, "metas": _metas}

@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from django.core.paginator import Page, Paginator
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.http.response import HttpResponseBase
@@ -11,8 +10,8 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from clearinghouse.accounts.policies import Action, documents_for, may, require
-from clearinghouse.accounts.views import page_size
 from clearinghouse.library.models import Document
+from clearinghouse.web.listing import page_of, page_size
 
 from .. import undo
 from ..bulk_changes import MOST
@@ -31,7 +30,7 @@ _AT_ONCE = 500
 def points(request: HttpRequest) -> HttpResponse:
     require(request.user, Action.VIEW)
     asked = PointFilter.read(request.GET)
-    page = _page(request, links_asked(request.user, request.GET))
+    page = page_of(request, links_asked(request.user, request.GET), page_size(request, SIZES))
     rows = _rows(request, page.object_list)
     table = AcrossTable(rows, order_by=asked.sort, may_edit=any(row.edit_url for row in rows))
     table.caption = f"Crawl points of all documents, {in_words_sorted(table)}"
@@ -77,12 +76,6 @@ def _documents(user: Any, query: QueryDict, action: Action) -> QuerySet[Document
     if len(rows) == len(everything):
         return documents
     return documents.filter(pk__in=[row.id for row in rows if row.all])
-
-
-def _page(request: HttpRequest, links: QuerySet[CrawlPointLink]) -> Page[CrawlPointLink]:
-    size = request.GET.get("rows", "")
-    per_page = int(size) if size in {str(one) for one in SIZES} else page_size(request, SIZES[0])
-    return Paginator(links, per_page).get_page(request.GET.get("page"))
 
 
 def _rows(request: HttpRequest, links: Iterable[CrawlPointLink]) -> list[PointRow]:

@@ -3,15 +3,14 @@
 from collections.abc import Sequence
 from typing import Any
 
-from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from clearinghouse.accounts.policies import Action, document_or_404, may
-from clearinghouse.accounts.views import page_size
 from clearinghouse.audit.queries import history_of_document
 from clearinghouse.library.models import Assignment, Document
+from clearinghouse.web.listing import page_of
 from clearinghouse.web.templatetags.formats import STATES
 from crawler.ledger.stored_pages import count_of
 from crawler.models import Excursion
@@ -23,7 +22,6 @@ from ..templatetags.panel_urls import list_url
 from .crawl_facts import mark_of, running_of
 from .document_notes import notes_of
 
-ROWS = 50
 FIRST = 5  # runs and notes on the overview
 
 
@@ -71,7 +69,7 @@ def runs(request: HttpRequest, doc_id: int) -> HttpResponse:
     counts = states_of_document(found.pk)
     state = request.GET.get("state", "") if request.GET.get("state") in counts else ""
     excursions = excursions_of_document(found.pk, state)
-    page = Paginator(excursions, page_size(request, ROWS)).get_page(request.GET.get("page"))
+    page = page_of(request, excursions)
     context = {
         "document": found,
         "page": page,

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
@@ -10,6 +9,7 @@ from django.views.decorators.http import require_safe
 from clearinghouse.accounts.policies import Action, document_or_404, may, sees_logins
 from clearinghouse.audit.models import Entry
 from clearinghouse.audit.queries import history_of_document, without_login
+from clearinghouse.web.listing import page_of
 
 from ..dialog.forms import LABELS
 from ..imports.short_import import shown_value
@@ -35,7 +35,7 @@ def history(request: HttpRequest, doc_id: int) -> HttpResponse:
     if point.isascii() and point.isdigit() and len(point) < 10:
         entries = entries.filter(kind="crawlpoint", thing_id=int(point))
         only = CrawlPoint.everything.filter(pk=int(point), links__document=document).first()
-    page = Paginator(entries, ROWS).get_page(request.GET.get("page"))
+    page = page_of(request, entries, ROWS)
     logins = sees_logins(request.user)
     context = {
         "document": document,

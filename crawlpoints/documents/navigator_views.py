@@ -3,7 +3,6 @@
 from typing import Any
 
 from django.contrib import messages
-from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
@@ -11,7 +10,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
 from clearinghouse.accounts.policies import Action, document_or_404, may, require
-from clearinghouse.accounts.views import page_size
+from clearinghouse.web.listing import page_of, page_size
 
 from .. import saved_views
 from ..point_checks import Invalid
@@ -69,10 +68,8 @@ def _table(request: HttpRequest, rows: list[DocumentRow], asked: DocumentFilter)
     table = DocumentTable(Ordered(navigator_rows.in_order(rows, sort)), order_by=sort)
     order = in_words_sorted(table)
     table.caption = f"{VIEWS[asked.view]}, {order}. Choose one, then a command of the group Document."
-    size = request.GET.get("rows", "")
-    per_page = int(size) if size in {str(one) for one in SIZES} else page_size(request, SIZES[0])
-    paginator = Paginator(table.rows, per_page)
-    table.paginator, table.page = paginator, paginator.get_page(request.GET.get("page"))
+    table.page = page_of(request, table.rows, page_size(request, SIZES))
+    table.paginator = table.page.paginator
     navigator_rows.enrich([row.record for row in table.page.object_list])
     return table
 

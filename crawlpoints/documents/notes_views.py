@@ -4,7 +4,6 @@ from typing import Any
 
 from django import forms
 from django.contrib import messages
-from django.core.paginator import Paginator
 from django.forms.renderers import DjangoTemplates
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -12,6 +11,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from clearinghouse.accounts.policies import Action, document_or_404, may, who_can_grant
 from clearinghouse.library.models import Document
+from clearinghouse.web.listing import page_of
 from crawler.runs.queries import excursions_of_document
 
 from .. import undo
@@ -56,7 +56,7 @@ def _show(request: HttpRequest, document: Document, form: NoteForm, status: int 
     may_edit = may(request.user, Action.EDIT, document)
     context: dict[str, Any] = {
         "document": document,
-        "page": Paginator(kept.notes_of(document), ROWS).get_page(request.GET.get("page")),
+        "page": page_of(request, kept.notes_of(document), ROWS),
         "points": list(kept.points_with_notes(document)),
         "runs": [],
         "form": form,

@@ -5,16 +5,15 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
-from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from clearinghouse.accounts.policies import Action, document_or_404
-from clearinghouse.accounts.views import page_size
 from clearinghouse.library.models import Document
 from clearinghouse.published.types import PAGE_TYPES
+from clearinghouse.web.listing import page_of
 from crawler.ledger.stored_pages import (
     SORTS,
     StoredFolder,
@@ -29,7 +28,6 @@ from crawler.ledger.stored_pages import (
 from ..templatetags.panel_urls import list_url
 from .csv_answers import csv_answer
 
-ROWS = 50
 OPEN_AT_ONCE, LINES = 20, 500
 CSV_HEAD = ("document_id", "document_title", "url", "title", "type", "bytes", "stored", "run")
 
@@ -61,7 +59,7 @@ def asked_of(request: HttpRequest) -> StoredPageFilter:
 
 def _table(request: HttpRequest, document: Document) -> dict[str, Any]:
     asked = asked_of(request)
-    page = Paginator(pages_of(document.pk, asked), page_size(request, ROWS)).get_page(request.GET.get("page"))
+    page = page_of(request, pages_of(document.pk, asked))
     stored = list(page.object_list)
     entries = entries_of(document.pk, stored)
     return {

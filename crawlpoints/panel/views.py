@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.core.paginator import Page, Paginator
+from django.core.paginator import Page
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.http.response import HttpResponseBase
@@ -19,6 +19,7 @@ from clearinghouse.addresses import Refusal
 from clearinghouse.addresses.patterns import compile_exclude
 from clearinghouse.audit.queries import authors
 from clearinghouse.library.models import Assignment, Document
+from clearinghouse.web.listing import page_of
 from crawler.findings import finding_links as findings
 from crawler.launching.planned_pages import next_start_of
 
@@ -122,7 +123,7 @@ def _points_on_page(request: HttpRequest, document: Document) -> tuple[list[Craw
     found = list(points[: PER_PAGE + 1])
     if len(found) <= PER_PAGE:
         return found, None
-    page = Paginator(_in_order(points, request.GET.get("sort", "")), PER_PAGE).get_page(request.GET.get("page"))
+    page = page_of(request, _in_order(points, request.GET.get("sort", "")), PER_PAGE)
     return list(page.object_list), page
 
 

@@ -4,24 +4,22 @@ Does not: make or end keys (keys). Called by: urls.
 """
 
 from django.contrib import messages
-from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
-from ..policies import Action, require
-from ..views import page_size
-from . import api_keys
+from clearinghouse.web.listing import page_of
 
-_ROWS = 50
+from ..policies import Action, require
+from . import api_keys
 
 
 @require_safe
 def listed(request: HttpRequest) -> HttpResponse:
     require(request.user, Action.ADMINISTER)
     rows = api_keys.listed_keys().order_by("expires_at", "pk")
-    page = Paginator(rows, page_size(request, _ROWS)).get_page(request.GET.get("page"))
+    page = page_of(request, rows)
     return render(request, "access/people_keys.html", {"page": page, "now": timezone.now()})
 
 

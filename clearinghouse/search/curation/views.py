@@ -7,7 +7,6 @@ import time
 from typing import Any
 
 from django.contrib import messages
-from django.core.paginator import Paginator
 from django.db.models import Q, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -16,12 +15,12 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from clearinghouse.accounts.forms import problems_of
 from clearinghouse.accounts.policies import Action, NotAllowed, RoleScope, require, scope_of
-from clearinghouse.accounts.views import page_size
 from clearinghouse.database.aliases import WEBCRAWL
 from clearinghouse.database.records import StaleRecord
 from clearinghouse.library.models import Project
 from clearinghouse.search.curation import services
 from clearinghouse.search.models import SearchRule
+from clearinghouse.web.listing import page_of
 
 from ..models.rules import RuleKind
 from .forms import LABELS, RuleForm
@@ -48,12 +47,11 @@ def curation(request: HttpRequest) -> HttpResponse:
 
 def _show(request: HttpRequest, kind: RuleKind, form: RuleForm) -> HttpResponse:
     rules = visible(request.user).filter(kind=kind)
-    page = Paginator(rules.filter(deleted=False).order_by("words", "id"), page_size(request, ROWS))
     words, _, others, _ = LABELS[kind]
     context = {
         "kind": kind,
         "kinds": [(one.value, one.label, rules_of(request.user, one)) for one in RuleKind],
-        "page": page.get_page(request.GET.get("page")),
+        "page": page_of(request, rules.filter(deleted=False).order_by("words", "id")),
         "mine": _mine(request.user),
         "words_label": words,
         "others_label": others,

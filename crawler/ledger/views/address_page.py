@@ -3,7 +3,6 @@
 import json
 from typing import Any
 
-from django.core.paginator import Paginator
 from django.db import DatabaseError
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -14,8 +13,9 @@ from django.views.decorators.http import require_safe
 from clearinghouse.database.aliases import PRIMARY
 from clearinghouse.published.types import PAGE_TYPES
 from clearinghouse.search.public_target import live_generation
+from clearinghouse.web.listing import number_in, page_of
 from crawler.models import Excursion, PageHead, PageVersion
-from crawler.runs.views.run_access import number_in, page_size, run_or_404
+from crawler.runs.views.run_access import run_or_404
 from crawler.word_index.indexed_page import by_id
 
 from ..page_details import (
@@ -93,21 +93,21 @@ def _metas(request: HttpRequest, row: Row, version: PageVersion) -> dict[str, An
 
 
 def _out(request: HttpRequest, row: Row, version: PageVersion) -> dict[str, Any]:
-    listed = Paginator(links_of(version), page_size(request)).get_page(request.GET.get("page"))
+    listed = page_of(request, links_of(version))
     return {"page": listed, "links": decided(row, listed.object_list)}
 
 
 def _in(request: HttpRequest, row: Row, version: PageVersion) -> dict[str, Any]:
     found = links_to(row)
-    listed = Paginator(found.rows, page_size(request)).get_page(request.GET.get("page"))
+    listed = page_of(request, found.rows)
     return {"page": listed, "links_in": listed.object_list, "complete": found.complete}
 
 
 def _versions(request: HttpRequest, row: Row, version: PageVersion) -> dict[str, Any]:
     """The list, and two of them compared: this one with the one before unless others are chosen."""
     found = versions_of(row)
-    listed = Paginator(found, page_size(request)).get_page(request.GET.get("page"))
-    old, new = two_versions(row, version, number_in(request, "new"), number_in(request, "old"))
+    listed = page_of(request, found)
+    old, new = two_versions(row, version, number_in(request.GET, "new"), number_in(request.GET, "old"))
     compared = difference(text_of(old), text_of(new)) if old is not None else None
     return {"page": listed, "versions": list(listed.object_list), "old": old, "new": new, "compared": compared}
 

@@ -4,13 +4,13 @@ from collections.abc import Callable
 from typing import Any
 
 from django.contrib import messages
-from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
 from clearinghouse.accounts.policies import Action, may, require
 from clearinghouse.operations import work_queues
+from clearinghouse.web.listing import page_of
 from clearinghouse.web.plurals import plural
 from crawler.errors import WrongMoment
 from crawler.models import Propagation, PropagationStep
@@ -27,7 +27,7 @@ _BIGGEST = 50  # documents of a difference that are listed; the others are one r
 def index(request: HttpRequest) -> HttpResponse:
     require(request.user, Action.VIEW_PROPAGATION)
     rows = Propagation.objects.order_by("-id")
-    page = Paginator(rows, _PER_PAGE).get_page(request.GET.get("page"))
+    page = page_of(request, rows, _PER_PAGE)
     context = _frame(request) | {"page": page, "rows": _listed(list(page.object_list))}
     return render(request, "propagation/index.html", context)
 

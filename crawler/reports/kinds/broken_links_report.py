@@ -5,12 +5,12 @@ from typing import Any
 
 from django.urls import reverse
 
+from clearinghouse.web.listing import number_in
 from clearinghouse.web.templatetags.formats import plural
 from crawler.ledger.links_between_pages import DEAD, broken_links, newest_finished, parents
 from crawler.models import LedgerEntry
 from crawler.reasons import reason_of
 from crawler.runs.report_queries import dead_links
-from crawler.runs.views.run_access import number_in
 from crawler.values import REASONS
 
 from ..report_base import Column, Report, ReportCell, ReportFilter, ReportRequest
@@ -59,7 +59,7 @@ def _line(row: LedgerEntry, asked: ReportRequest) -> list[ReportCell]:
 
 def referrers(asked: ReportRequest, rows: Any) -> dict[str, Any] | None:
     """The pages that link to the address somebody asked about."""
-    number = number_in(asked.request, "show")
+    number = number_in(asked.request.GET, "show")
     entry = rows.filter(pk=number).first() if number is not None else None
     if entry is None:
         return None

@@ -7,12 +7,12 @@ from typing import Any
 from django.urls import reverse
 from django.utils import timezone
 
+from clearinghouse.web.listing import number_in
 from clearinghouse.web.templatetags.formats import plural, when
 from crawler.launching import schedules
 from crawler.launching.planned_pages import documents_of
 from crawler.launching.views.plan_views import PlanShown, plans_of
 from crawler.runs.latest_crawls import LastCrawl, last_crawls
-from crawler.runs.views.run_access import number_in
 
 from ..report_base import Chart, Column, Report, ReportCell, ReportFilter, ReportRequest, ordered
 from .activity import day_bars, max_of
@@ -50,7 +50,7 @@ def report(asked: ReportRequest) -> Report:
     days = asked.one_of("days", DAYS, "30")
     now = timezone.now()
     plans = plans_of(asked.docs)
-    wanted = number_in(asked.request, "schedule")
+    wanted = number_in(asked.request.GET, "schedule")
     if one := next((plan for plan in plans if plan.schedule.pk == wanted), None):
         return _of_one(asked, one)
     known = {plan.schedule.pk: plan for plan in plans}

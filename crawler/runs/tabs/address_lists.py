@@ -3,9 +3,10 @@
 import re
 from typing import Any
 
-from django.core.paginator import Page, Paginator
+from django.core.paginator import Page
 from django.http import HttpRequest
 
+from clearinghouse.web.listing import number_in, page_of
 from crawler.ledger import counted_lists
 from crawler.ledger.queries import CHANGED, NEW, Filter, Row, outcomes, with_documents, with_parents
 from crawler.models import Run
@@ -14,7 +15,6 @@ from crawler.values import REASONS, Reason
 from crawlpoints.models import CrawlPointLink
 
 from ..run_counts import Docs, Tallies, Totals, excursions_of, tallies, totals
-from ..views.run_access import number_in, page_size
 from ..views.run_page import COUNTED_DOCUMENTS
 from .row_hints import shown
 
@@ -26,32 +26,32 @@ def asked_of(request: HttpRequest) -> Filter:
     return Filter(
         outcomes=outcomes(request.GET.getlist("outcome")),
         reasons=tuple(code for code in REASONS if code in request.GET.getlist("reason")),
-        doc_id=number_in(request, "doc"),
+        doc_id=number_in(request.GET, "doc"),
         text=request.GET.get("q", "").strip()[:2048],
-        depth=number_in(request, "depth"),
-        kind=number_in(request, "type"),
-        status=number_in(request, "status"),
+        depth=number_in(request.GET, "depth"),
+        kind=number_in(request.GET, "type"),
+        status=number_in(request.GET, "status"),
         answered=tuple(sorted({int(one) for one in request.GET.getlist("answered") if _STATUS.fullmatch(one)})),
         taken=request.GET.get("taken") == "1",
         here=request.GET.get("here") == "1",
         site=request.GET.get("site", "")[:2048],
         fresh=fresh if (fresh := request.GET.get("fresh", "")) in (NEW, CHANGED) else "",
         sort=request.GET.get("sort", ""),
-        point=number_in(request, "point"),
+        point=number_in(request.GET, "point"),
         rule=request.GET.get("rule", "")[:500],
     )
 
 
 def listed(request: HttpRequest, run: Run, docs: Docs, asked: Filter) -> tuple[Page[Row], list[Row]]:
     found, too_long = counted_lists.listed(run, docs, asked)
-    page, rows = page_of(request, found)
+    page, rows = page_of_rows(request, found)
     page.unsorted = too_long  # type: ignore[attr-defined]
     return page, rows
 
 
-def page_of(request: HttpRequest, found: Any) -> tuple[Page[Row], list[Row]]:
+def page_of_rows(request: HttpRequest, found: Any) -> tuple[Page[Row], list[Row]]:
     """`found` counts and slices like the QuerySet a Paginator expects."""
-    page: Page[Row] = Paginator(found, page_size(request)).get_page(request.GET.get("page"))
+    page: Page[Row] = page_of(request, found)
     rows = with_documents(with_parents(list(page.object_list)))
     shown(rows, request.GET.get("why", ""))
     page.object_list = rows

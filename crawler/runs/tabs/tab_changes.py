@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from django.core.paginator import Paginator
 from django.http import HttpRequest
 
+from clearinghouse.web.listing import number_in, page_of
 from crawler.ledger.page_details import fresh_by_document, titles_of
 from crawler.ledger.queries import Row, by_key
 from crawler.models import Excursion, Run
@@ -13,7 +13,6 @@ from crawler.values import FAILED, REDIRECTED, SKIPPED
 
 from ..crawl_changes import changes_of, excursion_before
 from ..run_counts import Docs, excursions_of
-from ..views.run_access import number_in, page_size
 
 KINDS = {"new": "Added", "changed": "Changed", "gone": "Removed", "moved": "Moved", "unchanged": "Unchanged"}
 
@@ -21,7 +20,7 @@ KINDS = {"new": "Added", "changed": "Changed", "gone": "Removed", "moved": "Move
 def changes(request: HttpRequest, run: Run, docs: Docs, context: dict[str, Any]) -> dict[str, Any]:
     """One document is compared at a time; a run of several lists them first."""
     excursions = excursions_of(run, docs)
-    doc_id = number_in(request, "doc")
+    doc_id = number_in(request.GET, "doc")
     if doc_id is None and context["sums"].documents != 1:
         return _documents(request, excursions)
     excursion = excursions.filter(doc_id=doc_id).first() if doc_id is not None else excursions.first()
@@ -30,7 +29,7 @@ def changes(request: HttpRequest, run: Run, docs: Docs, context: dict[str, Any])
 
 def _documents(request: HttpRequest, excursions: Any) -> dict[str, Any]:
     rows = excursions.defer("snapshot", "error").order_by("title", "id")
-    page = Paginator(rows, page_size(request)).get_page(request.GET.get("page"))
+    page = page_of(request, rows)
     # Counted when a crawl ends, against the last complete one before it; until then, what it stored is told.
     counted = {row.pk: (row.tallies or {}).get("change") for row in page.object_list}
     fresh = fresh_by_document([pk for pk, change in counted.items() if change is None])
@@ -44,7 +43,7 @@ def _compared(request: HttpRequest, excursion: Excursion) -> dict[str, Any]:
     counts = found.counts()
     kind = request.GET.get("kind", "")
     kind = kind if kind in KINDS else next((name for name in KINDS if counts[name]), "new")
-    page = Paginator(_keys(found, kind), page_size(request)).get_page(request.GET.get("page"))
+    page = page_of(request, _keys(found, kind))
     return {
         "excursion": excursion,
         "before": before,

@@ -14,7 +14,7 @@ from crawler.values import FAILED
 
 from ..report_queries import error_trends
 from ..run_counts import Docs, excursions_of
-from .address_lists import asked_of, chips_of, choices_of, listed, page_of, tallies_for
+from .address_lists import asked_of, chips_of, choices_of, listed, page_of_rows, tallies_for
 
 _GROUPS_SHOWN = 100
 _NAMED = 50  # documents in an address; with more, all that have the group are meant
@@ -53,7 +53,7 @@ def _narrowed(asked: Filter) -> bool:
 def _rows(request: HttpRequest, run: Run, docs: Docs, asked: Filter, group: FailureGroup | None) -> tuple[Any, Any]:
     if group is None:
         return listed(request, run, docs, asked)
-    return page_of(request, LedgerSlice(run, docs, ids_of(group, run, docs, asked)))
+    return page_of_rows(request, LedgerSlice(run, docs, ids_of(group, run, docs, asked)))
 
 
 def _grouped(run: Run, docs: Docs, failures: Failures) -> dict[str, Any]:

@@ -5,18 +5,17 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
-from django.core.paginator import Paginator
 from django.http import HttpRequest
 from django.urls import reverse
 
 from clearinghouse.accounts.policies import Action, doc_ids_for, may
 from clearinghouse.library.models import Document
+from clearinghouse.web.listing import number_in, page_of
 from crawler.ledger.queries import Filter
 from crawler.ledger.site_folders import LEFT_REASONS, SiteFolder, by_site
 from crawler.models import Run
 
 from ..run_counts import Docs, excursions_of
-from ..views.run_access import number_in, page_size
 from .address_lists import choices_of
 
 # Column: the name of the count, its heading, the query behind it.
@@ -49,12 +48,12 @@ class HostCell:
 
 
 def hosts(request: HttpRequest, run: Run, docs: Docs, context: dict[str, Any]) -> dict[str, Any]:
-    doc_id = number_in(request, "doc")
+    doc_id = number_in(request.GET, "doc")
     groups = by_site(run, docs, doc_id)
     sort = request.GET.get("sort", "")
     groups = _sorted(groups, sort)
     columns = _shown(groups)
-    page = Paginator(groups, page_size(request)).get_page(request.GET.get("page"))
+    page = page_of(request, groups)
     rows = [(group, [_cell(run, group, column, doc_id) for column in columns]) for group in page.object_list]
     edits = _document_to_edit(request, run, docs, doc_id, context)
     return {

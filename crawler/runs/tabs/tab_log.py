@@ -2,15 +2,14 @@
 
 from typing import Any
 
-from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
+from clearinghouse.web.listing import number_in, page_of
 from crawler.models import OPEN_STATES, Run
 
 from ..queries import events_of, kinds_of_events
 from ..run_counts import Docs, excursions_of
-from ..views.run_access import number_in, page_size
 from ..views.run_page import live_wanted
 
 # The kinds of events in the words of the filter; a new kind stands as it is called.
@@ -32,8 +31,8 @@ def word_of(kind: str) -> str:
 def announced(request: HttpRequest, run: Run, docs: Docs) -> HttpResponse:
     """How many rows are new since the page was made; 204 while that is what it says already."""
     kind, text = request.GET.get("kind", ""), request.GET.get("q", "").strip()[:200]
-    new = events_of(run, docs, kind, text).filter(pk__gt=number_in(request, "since") or 0).count()
-    if new == (number_in(request, "told") or 0):
+    new = events_of(run, docs, kind, text).filter(pk__gt=number_in(request.GET, "since") or 0).count()
+    if new == (number_in(request.GET, "told") or 0):
         return HttpResponse(status=204)
     query = request.GET.copy()
     query["told"] = str(new)
@@ -48,7 +47,7 @@ def announced(request: HttpRequest, run: Run, docs: Docs) -> HttpResponse:
 
 def log(request: HttpRequest, run: Run, docs: Docs, context: dict[str, Any]) -> dict[str, Any]:
     kind, text = request.GET.get("kind", ""), request.GET.get("q", "").strip()[:200]
-    page = Paginator(events_of(run, docs, kind, text), page_size(request)).get_page(request.GET.get("page"))
+    page = page_of(request, events_of(run, docs, kind, text))
     kinds = kinds_of_events(run, docs)
     titles = dict(
         excursions_of(run, docs)

@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from django.core.paginator import Paginator
 from django.http import HttpRequest
 
 from clearinghouse.library.models import Document
+from clearinghouse.web.listing import page_of, page_size
 from clearinghouse.web.templatetags.formats import plural
 from crawler.launching.launch import snapshot_of
 from crawler.launching.launch_subset import ONE_POINT, ONLY_FAILED, ONLY_NEW
@@ -15,14 +15,13 @@ from crawlpoints.models import AuthType
 
 from ..run_actions import SPEEDS
 from ..run_counts import Docs, excursions_of
-from ..views.run_access import page_size
 from ..views.run_page import COUNTED_DOCUMENTS
 
 
 def settings(request: HttpRequest, run: Run, docs: Docs, context: dict[str, Any]) -> dict[str, Any]:
     rows = excursions_of(run, docs).order_by("title", "id").only("id", "doc_id", "title", "snapshot", "part")
     size = COUNTED_DOCUMENTS if context["sums"].documents <= COUNTED_DOCUMENTS else page_size(request)
-    page = Paginator(rows, size).get_page(request.GET.get("page"))
+    page = page_of(request, rows, size)
     listed = [
         (row, used_points(row.snapshot or {}), (row.snapshot or {}).get("excludes", [])) for row in page.object_list
     ]

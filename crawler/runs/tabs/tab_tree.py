@@ -8,6 +8,7 @@ from django.http import HttpRequest
 from django.urls import reverse
 
 from clearinghouse.accounts.policies import Action, doc_ids_for, may
+from clearinghouse.web.listing import number_in
 from clearinghouse.web.templatetags.formats import plural
 from crawler.ledger.page_tree import MOST, first_links
 from crawler.ledger.queries import Filter
@@ -15,7 +16,6 @@ from crawler.ledger.site_folders import SiteFolder, by_folder, by_site
 from crawler.models import Run
 
 from ..run_counts import Docs, excursions_of
-from ..views.run_access import number_in
 from .address_lists import choices_of
 from .tree_picture import picture_of
 
@@ -48,7 +48,7 @@ class TreeLine:
 
 
 def tree(request: HttpRequest, run: Run, docs: Docs, context: dict[str, Any]) -> dict[str, Any]:
-    doc_id = number_in(request, "doc")
+    doc_id = number_in(request.GET, "doc")
     folder = request.GET.get("folder", "")[:2048]
     opened = [one for one in dict.fromkeys(request.GET.getlist("open")) if one][:_OPEN_AT_ONCE]
     folders = _Folders(run, docs, doc_id)
@@ -77,7 +77,7 @@ def _leaving_out(request: HttpRequest, run: Run, docs: Docs, listed: list[tuple[
     many documents lists none: choose one on the Summary tab."""
     if not listed or not may(request.user, Action.EDIT):
         return {"leave_out": "", "mine": []}
-    editable, doc_id = doc_ids_for(request.user, Action.EDIT), number_in(request, "doc")
+    editable, doc_id = doc_ids_for(request.user, Action.EDIT), number_in(request.GET, "doc")
     mine = [(pk, title) for pk, title in listed if (editable is None or pk in editable) and doc_id in (None, pk)]
     folder = request.GET.get("exclude", "")[:2000] if mine else ""
     if folder and len(mine) > 1:

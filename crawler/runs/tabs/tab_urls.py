@@ -20,7 +20,7 @@ from crawler.values import FAILED, SKIPPED
 
 from ..run_counts import Docs, Tallies
 from ..views import run_charts
-from .address_lists import asked_of, chips_of, choices_of, listed, page_of, tallies_for, totals_for
+from .address_lists import asked_of, chips_of, choices_of, listed, page_of_rows, tallies_for, totals_for
 
 OUTCOME_LABELS = {
     "crawled": "New or changed",
@@ -39,7 +39,7 @@ def pages(request: HttpRequest, run: Run, docs: Docs, context: dict[str, Any]) -
     only = _ONLY.get(request.GET.get("only", ""))
     if only:
         alike = only.read(run, docs, asked.doc_id)
-        page, rows = page_of(request, LedgerSlice(run, docs, alike))
+        page, rows = page_of_rows(request, LedgerSlice(run, docs, alike))
         for row in rows:
             row.extra["others"] = alike[row.id] - 1
     else:

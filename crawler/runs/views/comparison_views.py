@@ -2,24 +2,24 @@
 
 from typing import Any
 
-from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_safe
 
+from clearinghouse.web.listing import number_in, page_of
 from crawler.ledger.page_details import titles_of
 from crawler.ledger.queries import row_of
 
 from ..run_comparison import DIFFERENT, FIRST, SAME, SECOND, Pair, pages_in, pairs_of
 from ..run_counts import totals
-from .run_access import number_in, page_size, run_or_404
+from .run_access import run_or_404
 
 
 @require_safe
 def choose(request: HttpRequest, run_id: int) -> HttpResponse:
     """The form of the run page: with=206."""
     run_or_404(request, run_id)
-    other = number_in(request, "with")
+    other = number_in(request.GET, "with")
     if other is None:
         raise Http404("No run to compare with")
     return redirect("run-compare", run_id, other)
@@ -30,7 +30,7 @@ def compare(request: HttpRequest, run_id: int, other_id: int) -> HttpResponse:
     first, docs = run_or_404(request, run_id)
     second, _ = run_or_404(request, other_id)
     pairs = pairs_of(first, second, docs)
-    doc_id = number_in(request, "doc")
+    doc_id = number_in(request.GET, "doc")
     pair = next((one for one in pairs if one.both and (one.doc_id == doc_id or len(pairs) == 1)), None)
     context: dict[str, Any] = {
         "first": first,
@@ -40,7 +40,7 @@ def compare(request: HttpRequest, run_id: int, other_id: int) -> HttpResponse:
         "several": len(pairs) > 1,
     }
     if pair is None:
-        page = Paginator(pairs, page_size(request)).get_page(request.GET.get("page"))
+        page = page_of(request, pairs)
         context |= {"page": page, "pairs": page.object_list}
     else:
         context |= _pages(request, pair)
@@ -58,7 +58,7 @@ def _pages(request: HttpRequest, pair: Pair) -> dict[str, Any]:
     counts = {kind: pages_in(kind, pair.first, pair.second).count() for kind in names}
     kind = request.GET.get("kind", "")
     kind = kind if kind in names else next((name for name in names if counts[name]), FIRST)
-    page = Paginator(pages_in(kind, pair.first, pair.second), page_size(request)).get_page(request.GET.get("page"))
+    page = page_of(request, pages_in(kind, pair.first, pair.second))
     rows = [row_of(entry) for entry in page.object_list]
     titles_of(rows)
     return {

@@ -10,6 +10,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
 from clearinghouse.accounts.policies import Action, may, require
+from clearinghouse.web.listing import number_in
 from clearinghouse.web.templatetags.formats import plural
 from crawler.errors import WrongMoment
 from crawler.models import OPEN_STATES, Excursion, Run, State
@@ -18,7 +19,7 @@ from crawler.propagation.states import unfinished
 from crawlpoints.point_checks import Invalid
 
 from ..run_counts import Docs, excursions_of
-from .run_access import number_in, run_or_404
+from .run_access import run_or_404
 
 MOST = 50  # crawls that are chosen one by one
 
@@ -64,7 +65,7 @@ def ticked(listed: Iterable[LeaveOutChoice], sent: QueryDict) -> list[int]:
 def leave_out(request: HttpRequest, run_id: int) -> HttpResponse:
     run, docs = run_or_404(request, run_id)
     require(request.user, Action.PROPAGATE)
-    doc_id = number_in(request, "doc")
+    doc_id = number_in(request.GET, "doc")
     rows = left_out.kept().filter(pk__in=excursions_of(run, docs).values("pk")).order_by("title", "pk")
     rows = rows if doc_id is None else rows.filter(doc_id=doc_id)
     counting, left = choices(rows.filter(left_out_at=None)), choices(rows.exclude(left_out_at=None))

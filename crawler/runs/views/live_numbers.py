@@ -10,6 +10,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from clearinghouse.accounts.policies import Action, doc_ids_for, may
+from clearinghouse.web.listing import page_size
 from clearinghouse.web.templatetags.formats import STATES
 from crawler.models import OPEN_STATES, Excursion, Run, State
 from crawler.sites.queries import fetching_now
@@ -19,7 +20,7 @@ from ..run_actions import SPEEDS, controls_of
 from ..run_counts import Docs, Totals, excursions_of, left_behind, scope_key, totals_by_state
 from ..run_status import awaited_of
 from . import run_documents
-from .run_access import may_control, page_size, run_or_404
+from .run_access import may_control, run_or_404
 from .run_summary import document_rows, limits_close, summary_of
 
 _QUARTER = 25

@@ -3,13 +3,10 @@
 from django.http import Http404, HttpRequest
 
 from clearinghouse.accounts.policies import Action, NotAllowed, doc_ids_for, may, require
-from clearinghouse.accounts.views import page_size as chosen_size
 from crawler.models import Run
 
 from ..queries import visible_run
 from ..run_counts import Docs, excursions_of
-
-_USUAL_ROWS = 50
 
 
 def visible_docs(request: HttpRequest) -> Docs:
@@ -44,14 +41,3 @@ def may_control(request: HttpRequest, run: Run) -> bool:
 def may_control_document(request: HttpRequest, doc_id: int) -> bool:
     mine = doc_ids_for(request.user, Action.CONTROL) if may(request.user, Action.CONTROL) else set()
     return mine is None or doc_id in mine
-
-
-def page_size(request: HttpRequest) -> int:
-    """Rows of a page of a list."""
-    return chosen_size(request, _USUAL_ROWS)
-
-
-def number_in(request: HttpRequest, name: str) -> int | None:
-    """A whole number of the query string; None when it is missing or nonsense."""
-    text = request.GET.get(name, "")
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else None

@@ -6,16 +6,16 @@ While somebody looks, rows stay where they are; what is said is that others belo
 from typing import Any
 from urllib.parse import urlencode
 
-from django.core.paginator import Page, Paginator
+from django.core.paginator import Page
 from django.http import HttpRequest
 from django.urls import reverse
 
 from clearinghouse.accounts.policies import Action, may
+from clearinghouse.web.listing import page_of
 from crawler.models import OPEN_STATES, Excursion, Run
 
 from ..queries import TABS, documents_by_tab, documents_of
 from ..run_counts import Docs
-from .run_access import page_size
 from .run_summary import document_rows
 
 _GROUPS = (("now", "Running"), ("waiting", "Waiting"), ("finished", "Finished"))
@@ -60,10 +60,8 @@ def list_query(request: HttpRequest) -> str:
 
 def _page(request: HttpRequest, run: Run, docs: Docs, counts: dict[str, int]) -> Page[Excursion]:
     group = request.GET.get("state", "")
-    pages = Paginator(documents_of(run, docs, group, _sort(request)), page_size(request))
-    # The number of rows is known from the groups: no second count.
-    pages.count = counts.get(group, sum(counts.values()))
-    return pages.get_page(request.GET.get("page"))
+    known = counts.get(group, sum(counts.values()))
+    return page_of(request, documents_of(run, docs, group, _sort(request)), count=known)
 
 
 def _sort(request: HttpRequest) -> str:

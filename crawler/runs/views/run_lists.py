@@ -2,13 +2,13 @@
 
 from typing import Any
 
-from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from clearinghouse.accounts.policies import Action, may
+from clearinghouse.web.listing import page_of
 from clearinghouse.web.plurals import plural
 from crawler.launching import quiet_hours
 from crawler.launching.views.plan_views import calendar_of
@@ -18,7 +18,7 @@ from ..queries import FINISHED, NOW, WAITING, counts_by_tab, labels_of, last_fin
 from ..run_counts import Docs, Totals, totals_of_runs
 from ..run_json import seconds_of
 from ..run_status import Standing, standings
-from .run_access import page_size, visible_docs
+from .run_access import visible_docs
 from .run_sentence import state_code, state_word
 
 CALENDAR = "calendar"
@@ -42,10 +42,7 @@ def crawls(request: HttpRequest) -> HttpResponse:
     }
     if request.GET.get("tab") == CALENDAR:
         return render(request, "crawler/crawls.html", common | {"tab": CALENDAR} | calendar_of(request, docs))
-    pages = Paginator(runs_in(tab, docs, label), page_size(request))
-    if not label:
-        pages.count = counts[tab]
-    page = pages.get_page(request.GET.get("page"))
+    page = page_of(request, runs_in(tab, docs, label), count=None if label else counts[tab])
     context = common | {
         "tab": tab,
         "label": label,
