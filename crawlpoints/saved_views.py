@@ -36,7 +36,7 @@ def keep(user: Any, name: str, query: str, screen: str = DOCUMENTS) -> SavedView
     return SavedView.objects.update_or_create(person=user, screen=screen, name=name, defaults={"query": text})[0]
 
 
-def rename(user: Any, pk: int, name: str) -> SavedView | None:
+def rename(user: Any, pk: int | None, name: str) -> SavedView | None:
     """Invalid for no name, or for one that another view of the same list has; None where there is no such view."""
     view = SavedView.objects.filter(person=user.pk, pk=pk).first()
     if view is None:
@@ -57,7 +57,7 @@ def _name(name: str) -> str:
     return name
 
 
-def forget(user: Any, pk: int) -> SavedView | None:
+def forget(user: Any, pk: int | None) -> SavedView | None:
     view = SavedView.objects.filter(person=user.pk, pk=pk).first()
     if view:
         view.delete()

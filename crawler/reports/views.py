@@ -15,9 +15,10 @@ from clearinghouse.accounts.sign_in.visitor_address import safe_next
 from clearinghouse.web.csv_output import csv_answer
 from clearinghouse.web.listing import page_of
 from clearinghouse.web.templatetags.formats import plural
+from crawlpoints import saved_views
+from crawlpoints.documents.saved_views_page import delete_view_of, plain_query, save_view_of
 
 from ..runs.views.run_access import visible_docs
-from . import saved_reports
 from .error_marks import mark_group
 from .kinds import (
     activity,
@@ -87,7 +88,7 @@ def report(request: HttpRequest, name: str) -> HttpResponse:
         "back": request.get_full_path(),
         "may_mark": doc_ids_for(request.user, Action.EDIT) != set(),
     }
-    return render(request, "reports/report.html", context | saved_reports.kept_of(request, name) | made.extra)
+    return render(request, "reports/report.html", context | _own_views(request, name) | made.extra)
 
 
 @require_safe
@@ -99,6 +100,12 @@ def export(request: HttpRequest, name: str) -> HttpResponse:
         )
     _, made = _made(request, name)
     return csv_answer(f"{name}.csv", [column.label for column in made.columns], made.lines())
+
+
+def _own_views(request: HttpRequest, name: str) -> dict[str, Any]:
+    query = plain_query(request)
+    views = [(one, one.query == query) for one in saved_views.views_of(request.user, name)]
+    return {"own_views": views, "query": query}
 
 
 def _open_to(user: Any) -> dict[str, ReportKind]:
@@ -119,12 +126,12 @@ def _made(request: HttpRequest, name: str) -> tuple[ReportKind, Report]:
 
 @require_POST
 def save_view(request: HttpRequest, name: str) -> HttpResponse:
-    return saved_reports.save(request, _known(request, name))
+    return save_view_of(request, _known(request, name))
 
 
 @require_POST
 def forget_view(request: HttpRequest, name: str) -> HttpResponse:
-    return saved_reports.forget(request, _known(request, name))
+    return delete_view_of(request, _known(request, name))
 
 
 def _known(request: HttpRequest, name: str) -> str:

@@ -10,14 +10,14 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
 from clearinghouse.accounts.policies import Action, document_or_404, may, require
-from clearinghouse.web.listing import page_of, page_size
+from clearinghouse.web.csv_output import csv_answer
+from clearinghouse.web.listing import number_in, page_of, page_size
 
 from .. import saved_views
-from ..point_checks import Invalid
 from ..templatetags.panel_urls import LAST_LIST
 from . import navigator_rows
-from .csv_answers import csv_answer
 from .navigator_rows import SIZES, VIEWS, DocumentFilter, DocumentRow
+from .saved_views_page import delete_view_of, plain_query, save_view_of
 from .tables import DocumentTable, Ordered, in_words_sorted
 
 COMMANDS = {
@@ -51,7 +51,7 @@ def documents(request: HttpRequest) -> HttpResponse:
         "me": request.user.get_username(),
         "own_views": _own_views(request, everything),
         "kept": [(name, request.GET[name]) for name in ("sort", "rows") if request.GET.get(name)],
-        "query": _plain_query(request),
+        "query": plain_query(request),
         "among": _among(request, asked),
         "may_import": may(request.user, Action.ADMINISTER),
         "may_request": may(request.user, Action.REQUEST),
@@ -83,7 +83,7 @@ def _views(everything: list[DocumentRow], asked: DocumentFilter) -> list[dict[st
 
 
 def _own_views(request: HttpRequest, everything: list[DocumentRow]) -> list[dict[str, Any]]:
-    query, views = _plain_query(request), []
+    query, views = plain_query(request), []
     for one in saved_views.views_of(request.user):
         asked = DocumentFilter.read(QueryDict(one.query), request.user)
         count = (
@@ -101,14 +101,6 @@ def _sums(rows: list[DocumentRow]) -> dict[str, int]:
     }
 
 
-def _plain_query(request: HttpRequest) -> str:
-    """The filter in the address, without the place in the list."""
-    query = request.GET.copy()
-    for name in saved_views.NOT_KEPT:
-        query.pop(name, None)
-    return query.urlencode()
-
-
 def _among(request: HttpRequest, asked: DocumentFilter) -> str:
     """For All crawl points: the same documents, also when the view was not named in the address."""
     query = request.GET.copy()
@@ -121,24 +113,13 @@ def _among(request: HttpRequest, asked: DocumentFilter) -> str:
 @require_POST
 def save_view(request: HttpRequest) -> HttpResponse:
     require(request.user, Action.VIEW)
-    query = request.POST.get("query", "")[:4000]
-    try:
-        view = saved_views.keep(request.user, request.POST.get("name", ""), query)
-    except Invalid as wrong:
-        messages.error(request, f"{wrong}.")
-        return redirect(f"{reverse('documents')}?{query}")
-    messages.success(request, f"Saved the view {view.name}.")
-    return redirect(f"{reverse('documents')}?{view.query}")
+    return save_view_of(request, saved_views.DOCUMENTS)
 
 
 @require_POST
 def delete_view(request: HttpRequest) -> HttpResponse:
     require(request.user, Action.VIEW)
-    text = request.POST.get("view", "")
-    view = saved_views.forget(request.user, int(text)) if text.isascii() and text.isdigit() and len(text) < 10 else None
-    if view:
-        messages.success(request, f"Deleted the view {view.name}.")
-    return redirect("documents")
+    return delete_view_of(request, saved_views.DOCUMENTS)
 
 
 def _remember(request: HttpRequest) -> None:
@@ -152,13 +133,13 @@ def _remember(request: HttpRequest) -> None:
 def choose(request: HttpRequest) -> HttpResponse:
     """The commands above the list: they belong to the chosen document."""
     require(request.user, Action.VIEW)
-    chosen = request.GET.get("document", "")
+    chosen = number_in(request.GET, "document")
     name = COMMANDS.get(request.GET.get("to", ""), "document")
-    if not (chosen.isascii() and chosen.isdigit() and len(chosen) < 19):
+    if chosen is None:
         messages.info(request, "Choose a document first.")
         query = request.session.get(LAST_LIST, "")
         return redirect(f"{reverse('documents')}{'?' if query else ''}{query}")
-    document = document_or_404(request.user, int(chosen))
+    document = document_or_404(request.user, chosen)
     return redirect(name, document.pk)
 
 

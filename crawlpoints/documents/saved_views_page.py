@@ -1,4 +1,4 @@
-"""All saved views of a person: opened, renamed, deleted; each list keeps its own where it is."""
+"""All saved views of a person: opened, renamed, deleted; and how a list saves and deletes its own."""
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
@@ -7,10 +7,13 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 
 from clearinghouse.accounts.policies import Action, require
+from clearinghouse.web.listing import number_in
 
 from .. import saved_views
 from ..models import SavedView
 from ..point_checks import Invalid
+
+_LONGEST = 4000  # of a filter that is sent; one that can be kept is shorter
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -25,17 +28,46 @@ def my_views(request: HttpRequest) -> HttpResponse:
 
 def _change(request: HttpRequest) -> HttpResponse:
     """Only one's own; a view that is gone already needs no word."""
-    text = request.POST.get("view", "")
-    number = int(text) if text.isascii() and text.isdigit() and len(text) < 10 else 0
+    if request.POST.get("do") == "delete":
+        _delete(request)
+        return redirect("me-views")
     try:
-        if request.POST.get("do") == "delete":
-            if view := saved_views.forget(request.user, number):
-                messages.success(request, f"Deleted the view {view.name}.")
-        elif view := saved_views.rename(request.user, number, request.POST.get("name", "")):
+        if view := saved_views.rename(request.user, number_in(request.POST, "view"), request.POST.get("name", "")):
             messages.success(request, f"The view is called {view.name} now.")
     except Invalid as wrong:
         messages.error(request, f"{wrong}.")
     return redirect("me-views")
+
+
+def _delete(request: HttpRequest) -> None:
+    if view := saved_views.forget(request.user, number_in(request.POST, "view")):
+        messages.success(request, f"Deleted the view {view.name}.")
+
+
+def delete_view_of(request: HttpRequest, screen: str) -> HttpResponse:
+    _delete(request)
+    return redirect(_address(screen))
+
+
+def save_view_of(request: HttpRequest, screen: str) -> HttpResponse:
+    """The filter that was sent, under the name that was typed; then the list with this filter."""
+    query = request.POST.get("query", "")[:_LONGEST]
+    try:
+        view = saved_views.keep(request.user, request.POST.get("name", ""), query, screen)
+    except Invalid as wrong:
+        messages.error(request, f"{wrong}.")
+    else:
+        messages.success(request, f"Saved the view {view.name}.")
+        query = view.query
+    return redirect(f"{_address(screen)}?{query}")
+
+
+def plain_query(request: HttpRequest) -> str:
+    """The filter in the address, without the place in the list."""
+    query = request.GET.copy()
+    for name in saved_views.NOT_KEPT:
+        query.pop(name, None)
+    return query.urlencode()
 
 
 def _label(screen: str) -> str:
