@@ -11,12 +11,12 @@ from django.views.decorators.http import require_safe
 
 from clearinghouse.accounts.policies import Action, documents_for, may, require
 from clearinghouse.library.models import Document
+from clearinghouse.web.csv_output import csv_answer
 from clearinghouse.web.listing import page_of, page_size
 
 from .. import undo
 from ..bulk_changes import MOST
 from ..documents import crawl_facts, navigator_rows
-from ..documents.csv_answers import csv_answer
 from ..documents.tables import AcrossTable, in_words_sorted
 from ..models import AuthType, CrawlPointLink
 from ..panel.views import CSV_HEAD, PointRow, csv_line, for_eyes_of, row_of

@@ -13,6 +13,7 @@ from django.views.decorators.http import require_safe
 from clearinghouse.accounts.policies import Action, document_or_404
 from clearinghouse.library.models import Document
 from clearinghouse.published.types import PAGE_TYPES
+from clearinghouse.web.csv_output import csv_answer
 from clearinghouse.web.listing import page_of
 from crawler.ledger.stored_pages import (
     SORTS,
@@ -26,7 +27,6 @@ from crawler.ledger.stored_pages import (
 )
 
 from ..templatetags.panel_urls import list_url
-from .csv_answers import csv_answer
 
 OPEN_AT_ONCE, LINES = 20, 500
 CSV_HEAD = ("document_id", "document_title", "url", "title", "type", "bytes", "stored", "run")

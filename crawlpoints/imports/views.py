@@ -16,11 +16,11 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from clearinghouse.accounts.policies import Action, document_or_404
 from clearinghouse.database.records import StaleRecord
 from clearinghouse.library.models import Document
+from clearinghouse.web.csv_output import csv_answer
 from clearinghouse.web.templatetags.formats import plural
 
 from .. import undo
 from ..bulk_changes import Changed
-from ..documents.csv_answers import csv_answer
 from ..models import Import
 from ..point_checks import Invalid
 from ..queries import excludes_of

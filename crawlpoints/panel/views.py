@@ -19,13 +19,13 @@ from clearinghouse.addresses import Refusal
 from clearinghouse.addresses.patterns import compile_exclude
 from clearinghouse.audit.queries import authors
 from clearinghouse.library.models import Assignment, Document
+from clearinghouse.web.csv_output import csv_answer
 from clearinghouse.web.listing import page_of
 from crawler.findings import finding_links as findings
 from crawler.launching.planned_pages import next_start_of
 
 from .. import undo
 from ..documents import crawl_facts
-from ..documents.csv_answers import csv_answer
 from ..documents.document_views import last_runs
 from ..documents.tables import Ordered, PointTable, in_words_sorted
 from ..models import CrawlPoint, ExcludeUrl

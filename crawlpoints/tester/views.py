@@ -13,7 +13,7 @@ from django.views.decorators.http import require_http_methods
 
 from clearinghouse.accounts.policies import Action, document_or_404, may
 from clearinghouse.library.models import Document
-from clearinghouse.web.csv_output import safe_cell
+from clearinghouse.web.csv_output import csv_answer, safe_cell
 from crawler.errors import TimeUsedUp
 from crawler.launching.launch import snapshot_of
 from crawler.ledger.explain import explain
@@ -23,7 +23,6 @@ from crawler.preview.timed_rules import Deadline, RulesInTime
 from crawler.values import Snapshot
 
 from ..dialog import wait_answer
-from ..documents.csv_answers import csv_answer
 from ..models import CrawlPoint
 from ..point_checks import exclude_lines, numbered_lines, suggested_root
 from ..queries import points_of
