@@ -1,10 +1,11 @@
-"""Owns: what all lists share: numbers in an address, the page of the rows and its length.
+"""Owns: what all lists share: the filter and the order in an address, each declared once; the page of the rows.
 
-Does not: know a list, draw one (templates), write one as CSV (csv_output). Called by: screens.
+Does not: know a list, draw one (templates), write one as CSV (csv_output). Called by: screens, queries with a filter.
 """
 
-from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import field, fields
+from typing import Any, Self
 
 from django.core.paginator import Page, Paginator
 from django.http import HttpRequest
@@ -24,9 +25,73 @@ def number_in(query: Mapping[str, str], name: str) -> int | None:
     return whole_number(query.get(name))
 
 
+def text_in(query: Mapping[str, str], name: str, most: int = 200) -> str:
+    """A filter may stand within another address or be kept: no middleware has taken the NUL out of it."""
+    return query.get(name, "").replace("\0", "").strip()[:most]
+
+
 def choice_in(query: Mapping[str, str], name: str, choices: Collection[str], default: str = "") -> str:
     value = query.get(name, default)
     return value if value in choices else default
+
+
+def sort_in(query: Mapping[str, str], columns: Collection[str], default: str) -> str:
+    """The column to sort by; a leading minus turns the order around."""
+    value = query.get("sort", "")
+    return value if value.removeprefix("-") in columns else default
+
+
+class ListFilter:
+    """Of frozen dataclasses: what the address of a list asks for. Nonsense is ignored, empty means everything.
+
+    Each field is declared with how it is read; `given` are those that cannot be read alone.
+    """
+
+    __slots__ = ()
+
+    @classmethod
+    def read(cls, query: Any, **given: Any) -> Self:
+        known = {one.name: one.metadata["read"](query) for one in fields(cls) if one.metadata}  # type: ignore[arg-type]
+        return cls(**known | given)
+
+    @property
+    def filtered(self) -> bool:
+        """Whether anything may be left out; the order leaves nothing out."""
+        named = [one for one in fields(self) if one.metadata and one.name != "sort"]  # type: ignore[arg-type]
+        return any(getattr(self, one.name) != one.default for one in named)
+
+
+def read_by(read: Callable[[Any], Any], default: Any = "") -> Any:
+    return field(default=default, metadata={"read": read})
+
+
+def text(name: str, most: int = 200) -> Any:
+    return read_by(lambda query: text_in(query, name, most))
+
+
+def exact(name: str, most: int = 200) -> Any:
+    """Letter for letter."""
+    return read_by(lambda query: query.get(name, "").replace("\0", "")[:most])
+
+
+def choice(name: str, choices: Collection[str]) -> Any:
+    return read_by(lambda query: choice_in(query, name, choices))
+
+
+def choices(name: str, known: Collection[str]) -> Any:
+    return read_by(lambda query: tuple(one for one in known if one in query.getlist(name)), ())
+
+
+def number(name: str) -> Any:
+    return read_by(lambda query: number_in(query, name), None)
+
+
+def flag(name: str) -> Any:
+    return read_by(lambda query: query.get(name) == "1", False)
+
+
+def sort(columns: Collection[str], default: str = "") -> Any:
+    return read_by(lambda query: sort_in(query, columns, default), default)
 
 
 def rows_chosen(request: HttpRequest) -> str:

@@ -16,6 +16,7 @@ from django.utils import timezone
 from clearinghouse.accounts.models import Role
 from clearinghouse.accounts.policies import Action, doc_ids_for, documents_for, role_of
 from clearinghouse.library.models import Assignment, Document
+from clearinghouse.web import listing
 from crawlpoints.queries import counts_by_document, documents_with_text
 
 from ..errors import UnknownView
@@ -78,44 +79,26 @@ class DocumentRow:
 
 
 @dataclass(frozen=True, slots=True)
-class DocumentFilter:
-    """The filter as it stands in the address; nonsense is ignored."""
-
-    view: str
-    text: str = ""
-    project: str = ""
-    who: str = ""
-    status: str = ""
-    age: str = ""
-    errors: bool = False
-    empty: bool = False
+class DocumentFilter(listing.ListFilter):
+    text: str = listing.text("q")
+    project: str = listing.exact("project")
+    who: str = listing.exact("who")
+    status: str = listing.exact("status")
+    age: str = listing.read_by(lambda query: age if _is_days(age := query.get("age", "").strip()) else "")
+    errors: bool = listing.read_by(lambda query: bool(query.get("errors")), False)
+    empty: bool = listing.read_by(lambda query: bool(query.get("nopoints")), False)
+    view: str = ""
     selected: str = ""
     unknown: str = ""  # a sentence: what of the address means nothing; a list shows more then, a launch nothing
 
     @classmethod
-    def read(cls, query: QueryDict, user: Any) -> "DocumentFilter":
-        standard = "mine" if role_of(user) is Role.DEVELOPER else "all"
-        view = query.get("view", "") if query.get("view") in VIEWS else standard
-        who = query.get("who")
-        if view == "mine" and who is not None:  # the view and the filter pane say the same thing, or the pane wins
+    def read_for(cls, query: QueryDict, user: Any) -> "DocumentFilter":
+        """The view and the filter pane may say the same thing; else the pane wins."""
+        view = listing.choice_in(query, "view", VIEWS, "mine" if role_of(user) is Role.DEVELOPER else "all")
+        who = query.get("who", "")
+        if view == "mine" and "who" in query:
             view, who = ("mine", "") if who == "me" else ("all", who)
-        age = query.get("age", "").strip()
-        return cls(
-            view=view,
-            text=query.get("q", "").replace("\0", "").strip()[:200],  # a filter may stand within an address, or be kept
-            project=query.get("project", ""),
-            who=who or "",
-            status=query.get("status", ""),
-            age=age if _is_days(age) else "",
-            errors=bool(query.get("errors")),
-            empty=bool(query.get("nopoints")),
-            selected=query.get("selected", ""),
-            unknown=_unknown(query),
-        )
-
-    @property
-    def filtered(self) -> bool:
-        return any((self.text, self.project, self.who, self.status, self.age, self.errors, self.empty))
+        return cls.read(query, view=view, who=who, selected=query.get("selected", ""), unknown=_unknown(query))
 
 
 def _unknown(query: QueryDict) -> str:
@@ -126,7 +109,7 @@ def _unknown(query: QueryDict) -> str:
 
 
 def _is_days(text: str) -> bool:
-    return text.isascii() and text.isdigit() and len(text) < 6
+    return listing.whole_number(text, 5) is not None
 
 
 def all_rows(user: Any) -> list[DocumentRow]:
@@ -200,7 +183,7 @@ def _looked_after(row: DocumentRow, who: str) -> bool:
 
 def documents_in(query: str, user: Any, documents: QuerySet[Document]) -> list[int]:
     """Of these documents, those a saved filter leaves for this person. Raises UnknownView: nothing is guessed."""
-    asked = DocumentFilter.read(QueryDict(query), user)
+    asked = DocumentFilter.read_for(QueryDict(query), user)
     if asked.unknown:
         raise UnknownView(f"The saved view cannot be read: {asked.unknown}. Open it, and save it again.")
     rows = filtered(in_view(rows_of(documents, user), asked.view), asked)

@@ -1,13 +1,16 @@
 """The decision ledger of a run: every address found, with what became of it and why."""
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from django.db.models import Exists, OuterRef, Q, QuerySet, Value
 from django.db.models.functions import Left, StrIndex, Substr
+from django.http import QueryDict
 
 from clearinghouse.columns import Exact
+from clearinghouse.web import listing
 
 from ..models import Excursion, LedgerEntry, Message, MessageState, PageVersion, Run
 from ..reasons import HTTP, reason_of
@@ -29,29 +32,32 @@ _COLUMNS = (
 _QUEUED_COLUMNS = ("id", "excursion_id", "excursion__doc_id", "url_key", "url", "depth", "found_on")
 _AT_ONCE = 2_000
 NEW, CHANGED = "new", "changed"
+_STATUS = re.compile(r"[0-9]{3}")
 SORTS = {"url": "url", "reason": "reason", "depth": "depth", "size": "size", "status": "status"}
 
 
-@dataclass(frozen=True, slots=True)
-class Filter:
-    """What a person asked to see; empty means everything."""
+def _asked_statuses(query: QueryDict) -> tuple[int, ...]:
+    return tuple(sorted({int(one) for one in query.getlist("answered") if _STATUS.fullmatch(one)}))
 
-    outcomes: tuple[str, ...] = ()
-    reasons: tuple[str, ...] = ()
-    doc_id: int | None = None
-    text: str = ""
-    depth: int | None = None
-    kind: int | None = None  # the type of the page that is stored
-    status: int | None = None  # the class (2 for 200–299), or the exact one
-    answered: tuple[int, ...] = ()  # of what failed by its status: only these
-    taken: bool = False  # only addresses that were once in the queue
-    site: str = ""  # the beginning of the address, letter for letter: a site or a folder
-    here: bool = False  # and not in a folder below
-    fresh: str = ""  # new or changed
+
+@dataclass(frozen=True, slots=True)
+class Filter(listing.ListFilter):
+    outcomes: tuple[str, ...] = listing.choices("outcome", OUTCOMES)
+    reasons: tuple[str, ...] = listing.choices("reason", REASONS)
+    doc_id: int | None = listing.number("doc")
+    text: str = listing.text("q", 2048)
+    depth: int | None = listing.number("depth")
+    kind: int | None = listing.number("type")  # of the page that is stored
+    status: int | None = listing.number("status")  # the class (2 for 200–299), or the exact one
+    answered: tuple[int, ...] = listing.read_by(_asked_statuses, ())  # of what failed by its status: only these
+    taken: bool = listing.flag("taken")  # only addresses that were once in the queue
+    site: str = listing.exact("site", 2048)  # the beginning of the address: a site or a folder
+    here: bool = listing.flag("here")  # and not in a folder below
+    fresh: str = listing.choice("fresh", (NEW, CHANGED))
     ids: tuple[int, ...] = ()  # these ledger rows only
-    point: int | None = None  # the crawl point that is nearest
-    rule: str = ""  # what decided, letter for letter: an exclude URL, a root string
-    sort: str = ""
+    point: int | None = listing.number("point")  # the crawl point that is nearest
+    rule: str = listing.exact("rule", 500)  # what decided: an exclude URL, a root string
+    sort: str = listing.sort(SORTS)
 
     def but(self, **changes: Any) -> "Filter":
         return replace(self, **changes)
@@ -290,7 +296,3 @@ def with_documents(rows: list[Row]) -> list[Row]:
     for row in rows:
         row.document = titles.get(row.excursion_id, "")
     return rows
-
-
-def outcomes(values: Iterable[str]) -> tuple[str, ...]:
-    return tuple(value for value in OUTCOMES if value in set(values))

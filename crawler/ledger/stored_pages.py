@@ -6,8 +6,11 @@ from typing import Any
 
 from django.db.models import Count, Max, Q, QuerySet, Sum, Value
 from django.db.models.functions import Left, StrIndex, Substr
+from django.http import QueryDict
 
 from clearinghouse.columns import Exact
+from clearinghouse.published.types import PAGE_TYPES
+from clearinghouse.web import listing
 
 from ..models import LedgerEntry, PageHead, PageVersion
 from .site_folders import in_groups
@@ -16,15 +19,18 @@ SORTS = {"url": "url", "title": "title", "type": "type_id", "size": "size", "sto
 _COLUMNS = ("id", "run_id", "doc_id", "url_key", "url", "title", "type_id", "size", "found_at")
 
 
-@dataclass(frozen=True, slots=True)
-class StoredPageFilter:
-    """What a person asked to see; empty means everything."""
+def _asked_type(query: QueryDict) -> int | None:
+    asked = listing.number_in(query, "type")
+    return asked if asked in PAGE_TYPES else None
 
-    text: str = ""
-    type_id: int | None = None
-    folder: str = ""  # the beginning of the address, letter for letter
-    here: bool = False  # and not in a folder below
-    sort: str = "url"
+
+@dataclass(frozen=True, slots=True)
+class StoredPageFilter(listing.ListFilter):
+    text: str = listing.text("q", 2048)
+    type_id: int | None = listing.read_by(_asked_type, None)
+    folder: str = listing.exact("folder", 2048)  # the beginning of the address
+    here: bool = listing.flag("here")  # and not in a folder below
+    sort: str = listing.sort(SORTS, "url")
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from django.http import HttpRequest
 from django.utils import timezone
 
 from clearinghouse.accounts.policies import Action, RoleScope, documents_for, scope_of
+from clearinghouse.web.listing import choice_in, sort_in, text_in, whole_number
 
 from ..runs.run_counts import Docs
 
@@ -151,22 +152,19 @@ class ReportRequest:
     request: HttpRequest
     docs: Docs
 
-    def text(self, name: str, default: str = "") -> str:
-        return self.request.GET.get(name, default).strip()[:200].replace("\x00", "")
+    def text(self, name: str) -> str:
+        return text_in(self.request.GET, name)
 
     def one_of(self, name: str, choices: Sequence[tuple[str, str]], default: str = "") -> str:
-        value = self.text(name, default)
-        return value if value in {code for code, _ in choices} else default
+        return choice_in(self.request.GET, name, [code for code, _ in choices], default)
 
     def sort(self, columns: Sequence[Column], default: str) -> str:
-        value = self.text("sort", default)
-        known = {column.key for column in columns if column.sorts}
-        return value if value.removeprefix("-") in known else default
+        return sort_in(self.request.GET, [column.key for column in columns if column.sorts], default)
 
     def since(self, default: str = "30") -> tuple[Any, ReportFilter]:
         """The beginning of the period asked for, and its filter."""
         value = self.one_of("days", PERIODS, default)
-        days = int(value) if value.isascii() and value.isdigit() and len(value) < 6 else _LONG_AGO
+        days = whole_number(value) or _LONG_AGO
         return timezone.now() - timedelta(days=days), ReportFilter("days", "Period", value, PERIODS)
 
     def project(self) -> tuple[str, ReportFilter]:

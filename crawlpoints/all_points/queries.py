@@ -10,6 +10,7 @@ from typing import Any
 from django.db.models import Case, F, IntegerField, Q, QuerySet, Value, When
 
 from clearinghouse.library.models import Document
+from clearinghouse.web import listing
 
 from ..models import AuthType, CrawlPointLink
 from ..point_checks import MAX_PAGES
@@ -24,32 +25,13 @@ _COLUMNS = {
 
 
 @dataclass(frozen=True, slots=True)
-class PointFilter:
-    """The filter as it stands in the address; empty means everything."""
-
-    text: str = ""
-    project: str = ""
-    who: str = ""
-    state: str = ""
-    auth: str = ""
-    sort: str = "url"
-
-    @property
-    def filtered(self) -> bool:
-        return any((self.text, self.project, self.who, self.state, self.auth))
-
-    @classmethod
-    def read(cls, query: Any) -> "PointFilter":
-        """Nonsense is ignored."""
-        sort, auth = query.get("sort", ""), query.get("auth", "")
-        return cls(
-            text=query.get("q", "").replace("\x00", "").strip()[:200],
-            project=query.get("project", "").replace("\x00", "")[:100],
-            who=query.get("who", "") if query.get("who") in ("me", "nobody") else "",
-            state=query.get("state", "") if query.get("state") in STATES else "",
-            auth=auth if auth in {str(value) for value in AuthType.values} else "",
-            sort=sort if sort.removeprefix("-") in _COLUMNS else "url",
-        )
+class PointFilter(listing.ListFilter):
+    text: str = listing.text("q")
+    project: str = listing.exact("project", 100)
+    who: str = listing.choice("who", ("me", "nobody"))
+    state: str = listing.choice("state", STATES)
+    auth: str = listing.choice("auth", {str(value) for value in AuthType.values})
+    sort: str = listing.sort(_COLUMNS, "url")
 
 
 def links_of(

@@ -70,7 +70,7 @@ def _documents(user: Any, query: QueryDict, action: Action) -> QuerySet[Document
     documents = documents_for(user, action)
     if "among" not in query:
         return documents
-    chosen = navigator_rows.DocumentFilter.read(QueryDict(query["among"]), user)
+    chosen = navigator_rows.DocumentFilter.read_for(QueryDict(query["among"]), user)
     everything = navigator_rows.all_rows(user)
     rows = navigator_rows.filtered(navigator_rows.in_view(everything, chosen.view), chosen)
     if len(rows) == len(everything):

@@ -33,7 +33,7 @@ CSV_HEAD = (
 @require_safe
 def documents(request: HttpRequest) -> HttpResponse:
     require(request.user, Action.VIEW)
-    asked = DocumentFilter.read(request.GET, request.user)
+    asked = DocumentFilter.read_for(request.GET, request.user)
     everything = navigator_rows.all_rows(request.user)
     rows = navigator_rows.filtered(navigator_rows.in_view(everything, asked.view), asked)
     table = _table(request, rows, asked)
@@ -85,7 +85,7 @@ def _views(everything: list[DocumentRow], asked: DocumentFilter) -> list[dict[st
 def _own_views(request: HttpRequest, everything: list[DocumentRow]) -> list[dict[str, Any]]:
     query, views = plain_query(request), []
     for one in saved_views.views_of(request.user):
-        asked = DocumentFilter.read(QueryDict(one.query), request.user)
+        asked = DocumentFilter.read_for(QueryDict(one.query), request.user)
         count = (
             0 if asked.unknown else len(navigator_rows.filtered(navigator_rows.in_view(everything, asked.view), asked))
         )
@@ -146,7 +146,7 @@ def choose(request: HttpRequest) -> HttpResponse:
 @require_safe
 def export(request: HttpRequest) -> HttpResponseBase:
     require(request.user, Action.VIEW)
-    asked = DocumentFilter.read(request.GET, request.user)
+    asked = DocumentFilter.read_for(request.GET, request.user)
     rows = navigator_rows.filtered(navigator_rows.in_view(navigator_rows.all_rows(request.user), asked.view), asked)
     rows.sort(key=lambda row: row.title_key)
     return csv_answer("documents.csv", CSV_HEAD, (_line(row) for row in rows))

@@ -16,7 +16,6 @@ from clearinghouse.published.types import PAGE_TYPES
 from clearinghouse.web.csv_output import csv_answer
 from clearinghouse.web.listing import page_of
 from crawler.ledger.stored_pages import (
-    SORTS,
     StoredFolder,
     StoredPageFilter,
     count_of,
@@ -45,26 +44,14 @@ def pages(request: HttpRequest, doc_id: int) -> HttpResponse:
     return render(request, "crawlpoints/document_pages.html", context)
 
 
-def asked_of(request: HttpRequest) -> StoredPageFilter:
-    """The filter in the address; nonsense is ignored."""
-    kind, sort = request.GET.get("type", ""), request.GET.get("sort", "")
-    return StoredPageFilter(
-        text=request.GET.get("q", "").replace("\x00", "").strip()[:2048],
-        type_id=int(kind) if kind in {str(one) for one in PAGE_TYPES} else None,
-        folder=request.GET.get("folder", "").replace("\x00", "")[:2048],
-        here=request.GET.get("here") == "1",
-        sort=sort if sort.removeprefix("-") in SORTS else "url",
-    )
-
-
 def _table(request: HttpRequest, document: Document) -> dict[str, Any]:
-    asked = asked_of(request)
+    asked = StoredPageFilter.read(request.GET)
     page = page_of(request, pages_of(document.pk, asked))
     stored = list(page.object_list)
     entries = entries_of(document.pk, stored)
     return {
         "asked": asked,
-        "filtered": bool(asked.text or asked.folder or asked.type_id is not None),
+        "filtered": asked.filtered,
         "page": page,
         "rows": [(one, PAGE_TYPES.get(one.type_id, ""), entries.get(one.pk)) for one in stored],
         "types": [(kind, PAGE_TYPES.get(kind, ""), count) for kind, count in types_of(document.pk).items()],
@@ -115,7 +102,7 @@ def _line(folder: StoredFolder, level: int, parent: str, opened: Sequence[str]) 
 @require_safe
 def export(request: HttpRequest, doc_id: int) -> HttpResponseBase:
     document = document_or_404(request.user, doc_id, Action.VIEW_RUNS)
-    return csv_answer(f"pages-{document.pk}.csv", CSV_HEAD, _lines(document, asked_of(request)))
+    return csv_answer(f"pages-{document.pk}.csv", CSV_HEAD, _lines(document, StoredPageFilter.read(request.GET)))
 
 
 def _lines(document: Document, asked: StoredPageFilter) -> Iterator[Sequence[Any]]:

@@ -1,45 +1,21 @@
 """What the lists of addresses of a run share: the filter in the address, the page of rows, chips and choices."""
 
-import re
 from typing import Any
 
 from django.core.paginator import Page
 from django.http import HttpRequest
 
-from clearinghouse.web.listing import number_in, page_of
+from clearinghouse.web.listing import page_of
 from crawler.ledger import counted_lists
-from crawler.ledger.queries import CHANGED, NEW, Filter, Row, outcomes, with_documents, with_parents
+from crawler.ledger.queries import Filter, Row, with_documents, with_parents
 from crawler.models import Run
 from crawler.reasons import HTTP
-from crawler.values import REASONS, Reason
+from crawler.values import Reason
 from crawlpoints.models import CrawlPointLink
 
 from ..run_counts import Docs, Tallies, Totals, excursions_of, tallies, totals
 from ..views.run_page import COUNTED_DOCUMENTS
 from .row_hints import shown
-
-_STATUS = re.compile(r"[0-9]{3}")
-
-
-def asked_of(request: HttpRequest) -> Filter:
-    """The filter in the address; nonsense is ignored."""
-    return Filter(
-        outcomes=outcomes(request.GET.getlist("outcome")),
-        reasons=tuple(code for code in REASONS if code in request.GET.getlist("reason")),
-        doc_id=number_in(request.GET, "doc"),
-        text=request.GET.get("q", "").strip()[:2048],
-        depth=number_in(request.GET, "depth"),
-        kind=number_in(request.GET, "type"),
-        status=number_in(request.GET, "status"),
-        answered=tuple(sorted({int(one) for one in request.GET.getlist("answered") if _STATUS.fullmatch(one)})),
-        taken=request.GET.get("taken") == "1",
-        here=request.GET.get("here") == "1",
-        site=request.GET.get("site", "")[:2048],
-        fresh=fresh if (fresh := request.GET.get("fresh", "")) in (NEW, CHANGED) else "",
-        sort=request.GET.get("sort", ""),
-        point=number_in(request.GET, "point"),
-        rule=request.GET.get("rule", "")[:500],
-    )
 
 
 def listed(request: HttpRequest, run: Run, docs: Docs, asked: Filter) -> tuple[Page[Row], list[Row]]:

@@ -14,7 +14,7 @@ from crawler.values import FAILED
 
 from ..report_queries import error_trends
 from ..run_counts import Docs, excursions_of
-from .address_lists import asked_of, chips_of, choices_of, listed, page_of_rows, tallies_for
+from .address_lists import chips_of, choices_of, listed, page_of_rows, tallies_for
 
 _GROUPS_SHOWN = 100
 _NAMED = 50  # documents in an address; with more, all that have the group are meant
@@ -22,7 +22,7 @@ _NAMED = 50  # documents in an address; with more, all that have the group are m
 
 def errors(request: HttpRequest, run: Run, docs: Docs, context: dict[str, Any]) -> dict[str, Any]:
     """Groups first; ?group= or a filter opens the list of addresses."""
-    asked = asked_of(request).but(outcomes=(FAILED,))
+    asked = Filter.read(request.GET).but(outcomes=(FAILED,))
     wanted = request.GET.get("group", "")
     listing = bool(wanted) or request.GET.get("list") == "all" or _narrowed(asked)
     failures = failures_of(run, docs, asked) if wanted or not listing else Failures([], [])

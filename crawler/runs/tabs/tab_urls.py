@@ -20,7 +20,7 @@ from crawler.values import FAILED, SKIPPED
 
 from ..run_counts import Docs, Tallies
 from ..views import run_charts
-from .address_lists import asked_of, chips_of, choices_of, listed, page_of_rows, tallies_for, totals_for
+from .address_lists import chips_of, choices_of, listed, page_of_rows, tallies_for, totals_for
 
 OUTCOME_LABELS = {
     "crawled": "New or changed",
@@ -34,7 +34,7 @@ _SWATCHES = {"crawled": "k-ok", "unchanged": "k-done", "redirected": "k-off", "s
 
 
 def pages(request: HttpRequest, run: Run, docs: Docs, context: dict[str, Any]) -> dict[str, Any]:
-    asked = asked_of(request)
+    asked = Filter.read(request.GET)
     chosen = tuple(one for one in asked.outcomes if one in PAGE_OUTCOMES)
     only = _ONLY.get(request.GET.get("only", ""))
     if only:
@@ -109,7 +109,7 @@ def _kinds(run: Run, docs: Docs, asked: Filter, context: dict[str, Any]) -> list
 
 
 def urls(request: HttpRequest, run: Run, docs: Docs, context: dict[str, Any]) -> dict[str, Any]:
-    asked = asked_of(request)
+    asked = Filter.read(request.GET)
     page, rows = listed(request, run, docs, asked)
     sums, divided = totals_for(run, docs, asked, context), tallies_for(run, docs, asked, context)
     return (

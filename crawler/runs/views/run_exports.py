@@ -16,7 +16,6 @@ from crawler.models import PageVersion, Run
 from ..queries import events_of
 from ..run_counts import Docs, excursions_of, left_behind, tallies, totals
 from ..run_json import seconds_of
-from ..tabs.address_lists import asked_of
 from .run_access import run_or_404
 
 _AT_ONCE = 500
@@ -32,7 +31,7 @@ def export(request: HttpRequest, run_id: int, name: str) -> HttpResponseBase:
     run, docs = run_or_404(request, run_id)
     if name not in _EXPORTS:
         raise Http404("No such download")
-    return _EXPORTS[name](run, docs, asked_of(request))
+    return _EXPORTS[name](run, docs, Filter.read(request.GET))
 
 
 def _urls(run: Run, docs: Docs, asked: Filter) -> HttpResponseBase:
