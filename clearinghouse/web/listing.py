@@ -3,9 +3,9 @@
 Does not: know a list, draw one (templates), write one as CSV (csv_output). Called by: screens, queries with a filter.
 """
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import field, fields
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 from django.core.paginator import Page, Paginator
 from django.http import HttpRequest
@@ -14,6 +14,7 @@ USUAL_ROWS = 50
 ROWS_COOKIE = "rows"
 ROWS = ("20", "50", "100")
 _DIGITS = 18  # more would not fit into a column
+Item = TypeVar("Item")
 
 
 def whole_number(text: str | None, digits: int = _DIGITS) -> int | None:
@@ -92,6 +93,19 @@ def flag(name: str) -> Any:
 
 def sort(columns: Collection[str], default: str = "") -> Any:
     return read_by(lambda query: sort_in(query, columns, default), default)
+
+
+def order_by(asked: str, columns: Mapping[str, Any], default: str) -> list[str]:
+    """The order of a query set: the fields behind the column of the list, each turned around by a leading minus."""
+    names = columns.get(asked.removeprefix("-"), columns[default])
+    minus = "-" if asked.startswith("-") else ""
+    return [minus + name for name in ([names] if isinstance(names, str) else names)]
+
+
+def in_order(rows: Iterable[Item], asked: str, keys: Mapping[str, Callable[[Item], Any]]) -> list[Item]:
+    """The same for rows that are read already."""
+    key = keys.get(asked.removeprefix("-"))
+    return sorted(rows, key=key, reverse=asked.startswith("-")) if key else list(rows)
 
 
 def rows_chosen(request: HttpRequest) -> str:

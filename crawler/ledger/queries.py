@@ -33,7 +33,7 @@ _QUEUED_COLUMNS = ("id", "excursion_id", "excursion__doc_id", "url_key", "url", 
 _AT_ONCE = 2_000
 NEW, CHANGED = "new", "changed"
 _STATUS = re.compile(r"[0-9]{3}")
-SORTS = {"url": "url", "reason": "reason", "depth": "depth", "size": "size", "status": "status"}
+SORTS = {name: name for name in ("url", "reason", "depth", "size", "status")}
 
 
 def _asked_statuses(query: QueryDict) -> tuple[int, ...]:
@@ -215,10 +215,9 @@ def _decided(excursions: Any, asked: Filter) -> QuerySet[LedgerEntry]:
     if asked.fresh:
         rows = rows.filter(outcome=CRAWLED, previous_version_id__isnull=asked.fresh == NEW)
     rows = _narrowed(rows, asked)
-    column = SORTS.get(asked.sort.removeprefix("-"))
-    if column is None:
+    if not asked.sort:
         return rows.order_by("excursion_id", "outcome", "reason", "id")
-    return rows.order_by(("-" if asked.sort.startswith("-") else "") + column, "id")
+    return rows.order_by(*listing.order_by(asked.sort, SORTS, "url"), "id")
 
 
 def _met(asked: Filter) -> Q:

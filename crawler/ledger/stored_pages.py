@@ -51,8 +51,7 @@ def pages_of(doc_id: int, asked: StoredPageFilter) -> QuerySet[PageVersion]:
         rows = rows.annotate(beginning=Left(Exact("url"), len(asked.folder))).filter(beginning=asked.folder)
         if asked.here:
             rows = rows.annotate(deeper=StrIndex(Substr("url", len(asked.folder) + 1), Value("/"))).filter(deeper=0)
-    column = SORTS.get(asked.sort.removeprefix("-"), "url")
-    return rows.only(*_COLUMNS).order_by(("-" if asked.sort.startswith("-") else "") + column, "id")
+    return rows.only(*_COLUMNS).order_by(*listing.order_by(asked.sort, SORTS, "url"), "id")
 
 
 def _shown(doc_id: int) -> QuerySet[PageVersion]:

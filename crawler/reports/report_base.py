@@ -179,12 +179,6 @@ class ReportRequest:
         return value, ReportFilter("q", label, value)
 
 
-def ordered(rows: Iterable[Any], sort: str, keys: dict[str, Callable[[Any], Any]]) -> list[Any]:
-    """A list in the order of a column; a leading minus turns it around."""
-    key = keys.get(sort.removeprefix("-"))
-    return sorted(rows, key=key, reverse=sort.startswith("-")) if key else list(rows)
-
-
 def who_sees(user: Any) -> str:
     """In one sentence, under every report."""
     mine = {

@@ -4,6 +4,8 @@ from collections.abc import Sequence
 
 from django.db.models import Count, Exists, F, Max, OuterRef, QuerySet
 
+from clearinghouse.web.listing import order_by
+
 from ..models import Event, Excursion, Hold, Instance, Run, State
 from .latest_crawls import ENDED, complete_crawls, newest
 from .run_counts import Docs, excursions_of, left_behind
@@ -16,8 +18,7 @@ NOW, WAITING, FINISHED = "now", "waiting", "finished"
 BUSY_STATES = (State.RUNNING, State.PAUSED, State.INTERRUPTED, State.STOPPING)
 TABS = {NOW: BUSY_STATES, WAITING: (State.WAITING,), FINISHED: ENDED}
 
-SORTS = {"title": ("title",), "state": ("place", "title"), "pages": ("pages",), "skipped": ("skipped",),
-         "failed": ("failed",)}  # fmt: skip
+SORTS = {"title": "title", "state": ("place", "title"), "pages": "pages", "skipped": "skipped", "failed": "failed"}
 
 
 def visible_runs(docs: Docs) -> QuerySet[Run]:
@@ -107,9 +108,7 @@ def documents_of(run: Run, docs: Docs, group: str = "", sort: str = "state") -> 
     rows = excursions_of(run, docs).annotate(pages=pages, place=place_of_state(), left=left_behind())
     if group in TABS:
         rows = rows.filter(state__in=TABS[group])
-    fields = SORTS.get(sort.removeprefix("-"), SORTS["state"])
-    minus = "-" if sort.startswith("-") else ""
-    return rows.defer("snapshot", "tallies", "error").order_by(*(minus + name for name in fields), "id")
+    return rows.defer("snapshot", "tallies", "error").order_by(*order_by(sort, SORTS, "state"), "id")
 
 
 def documents_by_tab(run: Run, docs: Docs) -> dict[str, int]:

@@ -41,7 +41,9 @@ def links_of(
     links = CrawlPointLink.objects.filter(document__in=documents.order_by().values("pk"), crawl_point__isnull=False)
     links = links.exclude(crawl_point__deleted=1).filter(_matching(asked, person, failing))
     links = links.select_related("crawl_point", "document__sheet__project")
-    return links.annotate(most=_most()).order_by(*_order(asked.sort))
+    return links.annotate(most=_most()).order_by(
+        *listing.order_by(asked.sort, _COLUMNS, "url"), "crawl_point__url", "pk"
+    )
 
 
 def _matching(asked: PointFilter, person: Any, failing: Collection[int]) -> Q:
@@ -77,8 +79,3 @@ def _most() -> Case:
     """No limit comes after every number."""
     limited = When(crawl_point__max_pages__gt=0, then=F("crawl_point__max_pages"))
     return Case(limited, default=Value(MAX_PAGES), output_field=IntegerField())
-
-
-def _order(sort: str) -> tuple[str, ...]:
-    minus = "-" if sort.startswith("-") else ""
-    return f"{minus}{_COLUMNS[sort.removeprefix('-')]}", "crawl_point__url", "pk"

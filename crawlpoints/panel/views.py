@@ -20,7 +20,7 @@ from clearinghouse.addresses.patterns import compile_exclude
 from clearinghouse.audit.queries import authors
 from clearinghouse.library.models import Assignment, Document
 from clearinghouse.web.csv_output import csv_answer
-from clearinghouse.web.listing import page_of
+from clearinghouse.web.listing import order_by, page_of
 from crawler.findings import finding_links as findings
 from crawler.launching.planned_pages import next_start_of
 
@@ -128,8 +128,7 @@ def _points_on_page(request: HttpRequest, document: Document) -> tuple[list[Craw
 
 
 def _in_order(points: QuerySet[CrawlPoint], sort: str) -> QuerySet[CrawlPoint]:
-    column = _COLUMNS.get(sort.removeprefix("-"), "url")
-    return points.order_by(f"{'-' if sort.startswith('-') else ''}{column}", "url", "pk")
+    return points.order_by(*order_by(sort, _COLUMNS, "url"), "url", "pk")
 
 
 def header_of(

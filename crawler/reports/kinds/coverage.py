@@ -8,12 +8,13 @@ from django.urls import reverse
 from django.utils import timezone
 
 from clearinghouse.accounts.policies import Action, documents_for
+from clearinghouse.web.listing import in_order
 from clearinghouse.web.templatetags.formats import age, plural, spark
 from crawler.runs.latest_crawls import LastCrawl, last_crawls, trends
 from crawler.runs.run_status import place_of
 from crawlpoints.queries import counts_by_document
 
-from ..report_base import Bar, Chart, Column, Report, ReportCell, ReportFilter, ReportRequest, ordered
+from ..report_base import Bar, Chart, Column, Report, ReportCell, ReportFilter, ReportRequest
 
 COLUMNS = (
     Column("document", "Document"),
@@ -56,7 +57,7 @@ def report(asked: ReportRequest) -> Report:
     shown = [row for row in rows if wanted in ("", row["age"])]
     sort = asked.sort(COLUMNS, "ended")
     return Report(
-        COLUMNS, ordered(shown, sort, _KEYS), _cells, "document", sort=sort, chart=_chart(counts),
+        COLUMNS, in_order(shown, sort, _KEYS), _cells, "document", sort=sort, chart=_chart(counts),
         filters=(by_words, by_project, ReportFilter("age", "Last crawl", wanted, choices)),
         sentence=_sentence(counts, sum(counts.values())),
     )  # fmt: skip

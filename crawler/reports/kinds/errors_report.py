@@ -7,6 +7,7 @@ from typing import Any
 from django.urls import reverse
 from django.utils.http import urlencode
 
+from clearinghouse.web.listing import in_order
 from clearinghouse.web.templatetags.formats import ago, plural, spark
 from crawler.models import ErrorGroup, ErrorMark
 from crawler.reasons import reason_of
@@ -20,7 +21,7 @@ from crawler.runs.report_queries import (
 )
 from crawler.values import FAILED, REASONS, Reason
 
-from ..report_base import Chart, Column, Report, ReportCell, ReportFilter, ReportRequest, ordered
+from ..report_base import Chart, Column, Report, ReportCell, ReportFilter, ReportRequest
 from .activity import day_bars, max_of
 
 MOST = 5_000
@@ -66,7 +67,7 @@ def report(asked: ReportRequest) -> Report:
     sort = asked.sort(COLUMNS, "-last")
     counts = Counter(row["state"] for row in rows)
     return Report(
-        COLUMNS, ordered(shown, sort, _KEYS), lambda part: _cells(part, asked), "group", sort=sort,
+        COLUMNS, in_order(shown, sort, _KEYS), lambda part: _cells(part, asked), "group", sort=sort,
         filters=(
             by_words, ReportFilter("reason", "Error", reason, choices),
             ReportFilter("state", "State", state, STATES), period,

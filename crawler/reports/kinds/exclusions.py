@@ -6,11 +6,12 @@ from django.urls import reverse
 from django.utils.http import urlencode
 
 from clearinghouse.accounts.policies import Action, documents_for
+from clearinghouse.web.listing import in_order
 from clearinghouse.web.templatetags.formats import plural, when_row
 from crawler.runs.report_queries import HitsOfRun, hits_of_last_runs
 from crawlpoints.models import ExcludeUrl
 
-from ..report_base import Column, Report, ReportCell, ReportFilter, ReportRequest, ordered
+from ..report_base import Column, Report, ReportCell, ReportFilter, ReportRequest
 
 RUNS = 3
 COLUMNS = (
@@ -40,7 +41,7 @@ def report(asked: ReportRequest) -> Report:
     sort = asked.sort(COLUMNS, "-last")
     shown = {"idle": idle, "works": works}.get(show, rows)
     return Report(
-        COLUMNS, ordered(shown, sort, _KEYS), lambda part: [_line(row) for row in part], "exclude URL", sort=sort,
+        COLUMNS, in_order(shown, sort, _KEYS), lambda part: [_line(row) for row in part], "exclude URL", sort=sort,
         filters=(by_words, by_project, ReportFilter("show", "Show", show, SHOW)),
         sentence=_sentence(len(rows), len(idle)),
         nothing="No exclude URL matches these filters.",

@@ -9,13 +9,14 @@ from django.urls import reverse
 
 from clearinghouse.database.aliases import TARGETS
 from clearinghouse.search import backends
+from clearinghouse.web.listing import in_order
 from clearinghouse.web.templatetags.formats import duration, plural, when
 from crawler.models import PropagationStep
 from crawler.propagation import generations, plan
 from crawler.propagation.loading import load
 from crawler.propagation.views.step_board import NAMES, not_public
 
-from ..report_base import Column, Report, ReportCell, ReportFilter, ReportRequest, ordered
+from ..report_base import Column, Report, ReportCell, ReportFilter, ReportRequest
 
 COLUMNS = (
     Column("server", "Server"),
@@ -53,7 +54,7 @@ def report(asked: ReportRequest) -> Report:
     rows = [row for row in rows if server in ("", row["target"]) and stands in ("", row["stands"])]
     sort = asked.sort(COLUMNS, "-generation")
     return Report(
-        COLUMNS, ordered(rows, sort, _KEYS), lambda part: [_line(row) for row in part], "row", sort=sort,
+        COLUMNS, in_order(rows, sort, _KEYS), lambda part: [_line(row) for row in part], "row", sort=sort,
         filters=(
             ReportFilter("server", "Server", server, servers), ReportFilter("stands", "Shown", stands, SHOWN), period
         ),

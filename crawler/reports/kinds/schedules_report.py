@@ -7,14 +7,14 @@ from typing import Any
 from django.urls import reverse
 from django.utils import timezone
 
-from clearinghouse.web.listing import number_in
+from clearinghouse.web.listing import in_order, number_in
 from clearinghouse.web.templatetags.formats import plural, when
 from crawler.launching import schedules
 from crawler.launching.planned_pages import documents_of
 from crawler.launching.views.plan_views import PlanShown, plans_of
 from crawler.runs.latest_crawls import LastCrawl, last_crawls
 
-from ..report_base import Chart, Column, Report, ReportCell, ReportFilter, ReportRequest, ordered
+from ..report_base import Chart, Column, Report, ReportCell, ReportFilter, ReportRequest
 from .activity import day_bars, max_of
 
 COLUMNS = (
@@ -63,7 +63,7 @@ def report(asked: ReportRequest) -> Report:
     sort = asked.sort(COLUMNS, "next")
     count = sum(schedule.pk in known for _, schedule in starts)
     return Report(
-        COLUMNS, ordered(plans, sort, _KEYS), lambda part: [_line(plan) for plan in part], "schedule", sort=sort,
+        COLUMNS, in_order(plans, sort, _KEYS), lambda part: [_line(plan) for plan in part], "schedule", sort=sort,
         filters=(ReportFilter("days", "The next", days, DAYS),), chart=_chart(nights),
         sentence=f"{plural(count, 'start is planned,starts are planned')} in the next {plural(int(days), 'day')}.",
         nothing="Nothing is planned.", extra={"calendar": f"{reverse('crawls')}?tab=calendar"},

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any
 from urllib.parse import urlencode
 
@@ -10,7 +11,7 @@ from django.urls import reverse
 
 from clearinghouse.accounts.policies import Action, doc_ids_for, may
 from clearinghouse.library.models import Document
-from clearinghouse.web.listing import number_in, page_of
+from clearinghouse.web.listing import in_order, number_in, page_of
 from crawler.ledger.queries import Filter
 from crawler.ledger.site_folders import LEFT_REASONS, SiteFolder, by_site
 from crawler.models import Run
@@ -32,7 +33,7 @@ COLUMNS: tuple[tuple[str, str, tuple[tuple[str, str], ...]], ...] = (
     ("queued", "Waiting", (("outcome", "queued"),)),
     ("left", "Left waiting", tuple(("reason", code) for code in LEFT_REASONS)),
 )
-SORTS: dict[str, Callable[[SiteFolder], Any]] = {
+SORTS: dict[str, Callable[[SiteFolder], Any]] = {name: attrgetter(name) for name, _, _ in COLUMNS} | {
     "site": lambda group: group.start,
     "bytes": lambda group: group.bytes,
     "median": lambda group: group.median or 0,
@@ -51,7 +52,7 @@ def hosts(request: HttpRequest, run: Run, docs: Docs, context: dict[str, Any]) -
     doc_id = number_in(request.GET, "doc")
     groups = by_site(run, docs, doc_id)
     sort = request.GET.get("sort", "")
-    groups = _sorted(groups, sort)
+    groups = in_order(groups, sort, SORTS)
     columns = _shown(groups)
     page = page_of(request, groups)
     rows = [(group, [_cell(run, group, column, doc_id) for column in columns]) for group in page.object_list]
@@ -84,15 +85,6 @@ def _edits_some(request: HttpRequest, run: Run, docs: Docs) -> bool:
         return False
     mine = doc_ids_for(request.user, Action.EDIT)
     return mine is None or excursions_of(run, docs).filter(doc_id__in=mine).exists()
-
-
-def _sorted(groups: list[SiteFolder], sort: str) -> list[SiteFolder]:
-    name = sort.removeprefix("-")
-    if name in {column for column, _, _ in COLUMNS}:
-        return sorted(groups, key=lambda group: getattr(group, name), reverse=sort.startswith("-"))
-    if name in SORTS:
-        return sorted(groups, key=SORTS[name], reverse=sort.startswith("-"))
-    return groups
 
 
 def _shown(groups: list[SiteFolder]) -> list[tuple[str, str, tuple[tuple[str, str], ...]]]:
