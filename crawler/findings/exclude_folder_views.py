@@ -8,6 +8,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST
 
 from clearinghouse.accounts.policies import Action, document_or_404
+from clearinghouse.web.listing import number_in
 from crawlpoints import services, undo
 from crawlpoints.bulk_changes import Changed
 from crawlpoints.point_checks import Invalid
@@ -44,9 +45,9 @@ def exclude(request: HttpRequest, run_id: int) -> HttpResponse:
 
 def _chosen(request: HttpRequest, doc_ids: list[int]) -> int:
     """The document named, or the only one."""
-    text = request.POST.get("doc", "")
-    if text.isascii() and text.isdigit() and len(text) < 19:
-        return int(text)
+    number = number_in(request.POST, "doc")
+    if number is not None:
+        return number
     return doc_ids[0] if len(doc_ids) == 1 else 0
 
 

@@ -12,7 +12,7 @@ from clearinghouse.accounts.policies import Action, document_or_404
 from clearinghouse.accounts.sign_in.visitor_address import safe_next
 from clearinghouse.database.records import StaleRecord
 from clearinghouse.library.models import Document
-from clearinghouse.web.listing import number_in, page_of
+from clearinghouse.web.listing import choice_in, number_in, page_of, whole_number
 from crawlpoints import undo
 from crawlpoints.bulk_changes import Changed
 from crawlpoints.point_checks import Invalid
@@ -39,8 +39,7 @@ def tab(request: HttpRequest, run_id: int) -> HttpResponse:
 
 
 def _list(request: HttpRequest, run: Run, docs: Docs, advised: dict[str, int]) -> dict[str, Any]:
-    state = request.GET.get("state", "")
-    state = state if state in (NEEDING, *Finding.State.values) else ""
+    state = choice_in(request.GET, "state", (NEEDING, *Finding.State.values))
     doc_id = number_in(request.GET, "doc")
     rows = needing(run.pk, docs) if state == NEEDING else findings_of(run.pk, docs, state)
     rows = rows.filter(doc_id=doc_id) if doc_id is not None else rows
@@ -87,10 +86,9 @@ def decide(request: HttpRequest, finding_id: int) -> HttpResponse:
 def fix(request: HttpRequest, finding_id: int) -> HttpResponse:
     """One press: the repair is carried out as the dialog would, and the finding is solved."""
     finding, document = _to_change(request, finding_id)
-    text = request.POST.get("number", "")
-    number = int(text) if text.isascii() and text.isdigit() and len(text) < 4 else -1
+    number = whole_number(request.POST.get("number"), 3)
     try:
-        done, changed = repair(finding, number, document, _name(request))
+        done, changed = repair(finding, -1 if number is None else number, document, _name(request))
     except (Invalid, WrongMoment, StaleRecord) as refusal:
         messages.error(request, f"{refusal}. Nothing was changed.")
     else:

@@ -11,6 +11,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from clearinghouse.accounts.policies import Action, may, require, role_of
 from clearinghouse.accounts.sign_in.visitor_address import safe_next
 from clearinghouse.library.models import Project
+from clearinghouse.web.listing import number_in
 
 from ..models import Delivery, Webhook, WebhookCall, Wish
 from . import notices
@@ -23,9 +24,8 @@ _CALLS = 5
 def read(request: HttpRequest) -> HttpResponse:
     """One notice, or all of them: only one's own."""
     mine = Delivery.objects.filter(person_id=request.user.pk, read_at=None)
-    number = request.POST.get("delivery", "")
-    if number:
-        mine = mine.filter(pk=int(number) if number.isascii() and number.isdigit() and len(number) < 19 else 0)
+    if request.POST.get("delivery"):
+        mine = mine.filter(pk=number_in(request.POST, "delivery"))
     mine.update(read_at=timezone.now())
     return HttpResponseRedirect(safe_next(request.POST.get("next", ""), "/"))
 
@@ -80,9 +80,7 @@ def _row(project: Project, hook: Webhook | None, calls: dict[int, list[WebhookCa
 
 
 def _save(request: HttpRequest) -> HttpResponse:
-    number = request.POST.get("project", "")
-    known = number.isascii() and number.isdigit() and len(number) < 10
-    project = Project.objects.filter(pk=int(number)).first() if known else None
+    project = Project.objects.filter(pk=number_in(request.POST, "project")).first()
     if project is None:
         raise Http404("No such project")
     problem = notices.set_webhook(project, request.POST.get("url", "").strip(), request.user.get_username())

@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from clearinghouse.library.models import Document
+from clearinghouse.web.listing import whole_number
 from crawlpoints.models import CrawlPoint, ExcludeUrl
 from crawlpoints.point_checks import SWITCHES, TEXTS, check_unsaved, suggested_root
 
@@ -23,8 +24,7 @@ def draft_of(point: CrawlPoint | None, entries: Mapping[str, Any]) -> PointSetti
     values["root"] = values["root"] or suggested_root(values["url"])
     values |= {name: int(bool(entries.get(name))) for name in SWITCHES}
     for name in ("depth", "max_pages", "auth_type"):
-        text = str(entries.get(name) or "").strip()
-        values[name] = int(text) if text.isascii() and text.isdigit() and len(text) < 10 else 0
+        values[name] = whole_number(str(entries.get(name) or "").strip(), 9) or 0
     return settings_of(CrawlPoint(pk=point.pk if point else 0, **values))
 
 

@@ -11,7 +11,7 @@ from clearinghouse.accounts.policies import Action, require
 from clearinghouse.operations import work_queues
 from clearinghouse.operations.queue_pages import may_see_queues
 from clearinghouse.web.base_context import address_named
-from clearinghouse.web.listing import page_of
+from clearinghouse.web.listing import choice_in, page_of, text_in
 
 from . import machines
 
@@ -50,9 +50,7 @@ def status(request: HttpRequest) -> HttpResponse:
 @require_safe
 def error_log(request: HttpRequest) -> HttpResponse:
     require(request.user, Action.ADMINISTER)
-    text = request.GET.get("q", "").replace("\x00", "").strip()[:200]
-    days = request.GET.get("days", "")
-    days = days if days in dict(PERIODS) else ""
+    text, days = text_in(request.GET, "q"), choice_in(request.GET, "days", dict(PERIODS))
     since = timezone.now() - timedelta(days=int(days)) if days else None
     page = page_of(request, machines.faults(text, since), _PER_PAGE)
     context = {

@@ -15,6 +15,7 @@ from django_htmx.http import HttpResponseClientRedirect
 from clearinghouse.accounts.policies import Action, document_or_404
 from clearinghouse.database.records import StaleRecord
 from clearinghouse.library.models import Document
+from clearinghouse.web.listing import number_in, whole_number
 from crawler.errors import TooManyAtOnce
 from crawler.preview import preview_rows as previews
 
@@ -32,7 +33,7 @@ from .forms import PointForm, excludes_initial, initial_of, opened_lines, starti
 
 TARGET = "dialog"
 _DONE = 200  # a button did what it says; nothing is wrong with the entries
-_DIGITS = 8  # of a maximum that is proposed
+_DIGITS = 7  # of a maximum that is proposed
 LOST = "Enter the new password again; it was not kept"
 
 
@@ -64,8 +65,8 @@ def edit(request: HttpRequest, doc_id: int, point_id: int) -> HttpResponse:
     initial = initial_of(point, patterns_of(document))
     if asked := request.GET.get("root", "").strip()[:2048]:
         initial["root"] = asked
-    if (asked := request.GET.get("max_pages", "")).isascii() and asked.isdigit() and len(asked) < _DIGITS:
-        initial["max_pages"] = int(asked)
+    if (most := whole_number(request.GET.get("max_pages"), _DIGITS)) is not None:
+        initial["max_pages"] = most
     return _show(request, document, point, PointForm(initial=initial))
 
 
@@ -158,8 +159,7 @@ def _save(request: HttpRequest, document: Document, point: CrawlPoint | None, fo
 
 
 def _version(form: PointForm) -> int | None:
-    text = form.cleaned_data.get("version", "")
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else None
+    return number_in(form.cleaned_data, "version")
 
 
 def _fresh(point: CrawlPoint) -> CrawlPoint:

@@ -10,7 +10,7 @@ from django.views.decorators.http import require_safe
 from clearinghouse.accounts.policies import Action, document_or_404, may
 from clearinghouse.audit.queries import history_of_document
 from clearinghouse.library.models import Assignment, Document
-from clearinghouse.web.listing import page_of
+from clearinghouse.web.listing import choice_in, page_of
 from clearinghouse.web.templatetags.formats import STATES
 from crawler.ledger.stored_pages import count_of
 from crawler.models import Excursion
@@ -67,7 +67,7 @@ def runs(request: HttpRequest, doc_id: int) -> HttpResponse:
     """Every run of the document, newest first."""
     found: Document = document_or_404(request.user, doc_id, Action.VIEW_RUNS)
     counts = states_of_document(found.pk)
-    state = request.GET.get("state", "") if request.GET.get("state") in counts else ""
+    state = choice_in(request.GET, "state", counts)
     excursions = excursions_of_document(found.pk, state)
     page = page_of(request, excursions)
     context = {

@@ -9,7 +9,7 @@ from django.views.decorators.http import require_safe
 from clearinghouse.accounts.policies import Action, document_or_404, may, sees_logins
 from clearinghouse.audit.models import Entry
 from clearinghouse.audit.queries import history_of_document, without_login
-from clearinghouse.web.listing import page_of
+from clearinghouse.web.listing import choice_in, number_in, page_of
 
 from ..dialog.forms import LABELS
 from ..imports.short_import import shown_value
@@ -26,15 +26,15 @@ _NAMES = LABELS | {"password": "Password", "has_saved_pw": "Password saved", "ty
 @require_safe
 def history(request: HttpRequest, doc_id: int) -> HttpResponse:
     document = document_or_404(request.user, doc_id)
-    kind = request.GET.get("kind", "") if request.GET.get("kind") in KINDS else ""
-    point = request.GET.get("point", "")
+    kind = choice_in(request.GET, "kind", KINDS)
+    point = number_in(request.GET, "point")
     entries = history_of_document(document.pk)
     if kind:
         entries = entries.filter(kind=kind)
     only = None
-    if point.isascii() and point.isdigit() and len(point) < 10:
-        entries = entries.filter(kind="crawlpoint", thing_id=int(point))
-        only = CrawlPoint.everything.filter(pk=int(point), links__document=document).first()
+    if point is not None:
+        entries = entries.filter(kind="crawlpoint", thing_id=point)
+        only = CrawlPoint.everything.filter(pk=point, links__document=document).first()
     page = page_of(request, entries, ROWS)
     logins = sees_logins(request.user)
     context = {

@@ -11,7 +11,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from clearinghouse.accounts.policies import Action, document_or_404, may, who_can_grant
 from clearinghouse.library.models import Document
-from clearinghouse.web.listing import page_of
+from clearinghouse.web.listing import number_in, page_of
 from crawler.runs.queries import excursions_of_document
 
 from .. import undo
@@ -79,9 +79,7 @@ def delete(request: HttpRequest, doc_id: int) -> HttpResponse:
     """One press, no question; Undo stays in the status region."""
     document = document_or_404(request.user, doc_id, Action.EDIT)
     undo.forget(request)
-    text = request.POST.get("note", "")
-    number = int(text) if text.isascii() and text.isdigit() and len(text) < 10 else 0
-    note = kept.notes_of(document).filter(pk=number).first()
+    note = kept.notes_of(document).filter(pk=number_in(request.POST, "note")).first()
     if note is not None:
         kept.delete_note(note)
         undo.offer(request, "note", document.pk, [note.pk], "Deleted the note.")

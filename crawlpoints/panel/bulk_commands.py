@@ -13,6 +13,7 @@ from clearinghouse.accounts.policies import Action, document_or_404, documents_f
 from clearinghouse.accounts.sign_in.visitor_address import safe_next
 from clearinghouse.database.records import StaleRecord
 from clearinghouse.library.models import Document
+from clearinghouse.web.listing import whole_number
 from clearinghouse.web.templatetags.formats import plural
 
 from .. import bulk_changes, undo
@@ -134,11 +135,10 @@ def _copy(request: HttpRequest, document: Document, chosen: list[CrawlPoint], wa
 
 
 def _target(request: HttpRequest, document: Document) -> Document:
-    text = request.POST.get("answer", "").strip()
-    number = text.partition(" ")[0]
-    if not (number.isascii() and number.isdigit() and len(number) < 10):
+    number = whole_number(request.POST.get("answer", "").strip().partition(" ")[0])
+    if number is None:
         raise Invalid({"answer": ["Choose a document, or enter its number"]})
-    target = documents_for(request.user, Action.EDIT).exclude(pk=document.pk).filter(pk=int(number)).first()
+    target = documents_for(request.user, Action.EDIT).exclude(pk=document.pk).filter(pk=number).first()
     if target is None:
         raise Invalid({"answer": [f"There is no other document {number} that you may change"]})
     return target

@@ -9,6 +9,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from clearinghouse.accounts.policies import Action, document_or_404, may, who_can_grant
 from clearinghouse.library.models import Document
+from clearinghouse.web.listing import number_in
 from clearinghouse.web.templatetags.formats import plural
 from crawler.errors import WrongMoment
 from crawler.launching.control import apply_excludes
@@ -113,9 +114,7 @@ def _show(
 def delete(request: HttpRequest, doc_id: int) -> HttpResponse:
     document = document_or_404(request.user, doc_id, Action.EDIT)
     undo.forget(request)
-    text = request.POST.get("exclude", "")
-    known = text.isascii() and text.isdigit() and len(text) < 10
-    exclude = excludes_of(document).filter(pk=int(text)).first() if known else None
+    exclude = excludes_of(document).filter(pk=number_in(request.POST, "exclude")).first()
     if exclude is not None:
         services.delete_exclude_url(exclude)
         undo.offer(request, "exclude", document.pk, [exclude.pk], f"Deleted exclude URL {exclude.pattern}.")

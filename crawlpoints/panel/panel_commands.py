@@ -8,6 +8,7 @@ from django.views.decorators.http import require_POST
 
 from clearinghouse.accounts.policies import Action, document_or_404
 from clearinghouse.library.models import Document
+from clearinghouse.web.listing import whole_number
 from clearinghouse.web.plurals import plural
 
 from .. import bulk_changes, services, undo
@@ -30,7 +31,7 @@ def chosen_of(request: HttpRequest, document: Document) -> list[CrawlPoint]:
 def ticked(sent: QueryDict) -> list[int]:
     """The numbers of the ticked rows; the box in the head of a table sends those of its page as one."""
     texts = [*sent.getlist("point"), *",".join(sent.getlist("page")).split(",")]
-    return [int(text) for text in texts if text.isascii() and text.isdigit() and len(text) < 19][: bulk_changes.MOST]
+    return [number for text in texts if (number := whole_number(text)) is not None][: bulk_changes.MOST]
 
 
 @require_POST

@@ -9,6 +9,7 @@ from clearinghouse.accounts.policies import Action, documents_for, may
 from clearinghouse.accounts.policies import RoleScope as Everywhere
 from clearinghouse.accounts.policies import scope_of as scope_of_person
 from clearinghouse.library.models import Document, Project
+from clearinghouse.web.listing import number_in, whole_number
 from crawler.errors import UnknownView
 from crawler.models import Schedule
 from crawler.runs.run_actions import SPEEDS
@@ -100,7 +101,7 @@ class LaunchForm(WhenForm):
         self.listed: list[Document] = list(self.documents[:LISTED])
         self.not_listed = self.documents.count() - LISTED if len(self.listed) == LISTED else 0
         known = {document.pk for document in self.listed}
-        asked = {int(text) for text in data.getlist("doc") if text.isascii() and text.isdigit() and len(text) < 19}
+        asked = {number for text in data.getlist("doc") if (number := whole_number(text)) is not None}
         if more := asked - known:
             self.listed += list(self.documents.filter(pk__in=more))
             self.not_listed -= len(self.listed) - len(known)
@@ -111,10 +112,10 @@ class LaunchForm(WhenForm):
 
     def _point(self, data: QueryDict) -> tuple[CrawlPoint, Document] | None:
         """The crawl point in the address, when this person may launch its document."""
-        text = data.get("crawl_point", "")
-        if not (text.isascii() and text.isdigit() and len(text) < 19):
+        number = number_in(data, "crawl_point")
+        if number is None:
             return None
-        links = CrawlPointLink.objects.filter(crawl_point=int(text), document__in=self.documents.order_by())
+        links = CrawlPointLink.objects.filter(crawl_point=number, document__in=self.documents.order_by())
         links = links.exclude(crawl_point__deleted=1)  # an import that has not ended has linked it already
         link = links.select_related("crawl_point", "document__sheet__project").first()
         return (link.crawl_point, link.document) if link and link.crawl_point and link.document else None

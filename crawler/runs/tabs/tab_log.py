@@ -5,7 +5,7 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
-from clearinghouse.web.listing import number_in, page_of
+from clearinghouse.web.listing import number_in, page_of, text_in
 from crawler.models import OPEN_STATES, Run
 
 from ..queries import events_of, kinds_of_events
@@ -30,7 +30,7 @@ def word_of(kind: str) -> str:
 
 def announced(request: HttpRequest, run: Run, docs: Docs) -> HttpResponse:
     """How many rows are new since the page was made; 204 while that is what it says already."""
-    kind, text = request.GET.get("kind", ""), request.GET.get("q", "").strip()[:200]
+    kind, text = request.GET.get("kind", ""), text_in(request.GET, "q")
     new = events_of(run, docs, kind, text).filter(pk__gt=number_in(request.GET, "since") or 0).count()
     if new == (number_in(request.GET, "told") or 0):
         return HttpResponse(status=204)
@@ -46,7 +46,7 @@ def announced(request: HttpRequest, run: Run, docs: Docs) -> HttpResponse:
 
 
 def log(request: HttpRequest, run: Run, docs: Docs, context: dict[str, Any]) -> dict[str, Any]:
-    kind, text = request.GET.get("kind", ""), request.GET.get("q", "").strip()[:200]
+    kind, text = request.GET.get("kind", ""), text_in(request.GET, "q")
     page = page_of(request, events_of(run, docs, kind, text))
     kinds = kinds_of_events(run, docs)
     titles = dict(

@@ -10,7 +10,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from clearinghouse.accounts.policies import Action, doc_ids_for, may
-from clearinghouse.web.listing import page_size
+from clearinghouse.web.listing import page_size, whole_number
 from clearinghouse.web.templatetags.formats import STATES
 from crawler.models import OPEN_STATES, Excursion, Run, State
 from crawler.sites.queries import fetching_now
@@ -172,7 +172,7 @@ def _commands(request: HttpRequest, run: Run, docs: Docs) -> str:
 def _asked_rows(request: HttpRequest, run: Run, docs: Docs) -> list[Excursion]:
     """The documents the page shows now, so that rows neither move nor appear under the reader."""
     words = request.GET.get("rows", "").split(",")
-    ids = [int(text) for text in words if text.isascii() and text.isdigit() and len(text) < 19]
+    ids = [number for text in words if (number := whole_number(text)) is not None]
     if not ids:
         return []
     rows = excursions_of(run, docs).filter(pk__in=ids[:_MOST_ROWS]).annotate(left=left_behind())
