@@ -15,7 +15,7 @@ from clearinghouse.database.aliases import DEFAULT, TARGETS
 from clearinghouse.published.models import PublishedVersion
 from clearinghouse.published.types import PAGE_TYPES
 from clearinghouse.search.public_target import live_generation
-from clearinghouse.web.listing import number_in, page_of, page_size
+from clearinghouse.web.listing import choice_in, number_in, page_of, page_size
 
 from ..runs.run_counts import Docs
 from . import indexed_page as pages
@@ -48,8 +48,7 @@ def word(request: HttpRequest) -> HttpResponse:
 
 def target_of(request: HttpRequest) -> str:
     """The server asked about; primary unless another one is named."""
-    target = request.GET.get("server", "")
-    return target if target in TARGETS else "primary"
+    return choice_in(request.GET, "server", TARGETS, "primary")
 
 
 def _found(request: HttpRequest, alias: str, asked: str) -> dict[str, Any]:
@@ -83,8 +82,7 @@ def page(request: HttpRequest, page_id: int) -> HttpResponse:
     target = target_of(request)
     alias = TARGETS[target]
     generation, row = page_or_404(request, alias, page_id)
-    part = request.GET.get("show", "words")
-    part = part if part in _PARTS else "words"
+    part = choice_in(request.GET, "show", _PARTS, "words")
     linking = parents_children.parents(alias, generation, row, LINKING)
     context: dict[str, Any] = {
         "target": target,

@@ -13,7 +13,7 @@ from django.views.decorators.http import require_safe
 from clearinghouse.database.aliases import PRIMARY
 from clearinghouse.published.types import PAGE_TYPES
 from clearinghouse.search.public_target import live_generation
-from clearinghouse.web.listing import number_in, page_of
+from clearinghouse.web.listing import choice_in, number_in, page_of
 from crawler.models import Excursion, PageHead, PageVersion
 from crawler.runs.views.run_access import run_or_404
 from crawler.word_index.indexed_page import by_id
@@ -48,8 +48,7 @@ def page(request: HttpRequest, run_id: int, entry_id: int) -> HttpResponse:
     if row is None:
         raise Http404("No such address in this run")
     version = version_of(row)
-    part = request.GET.get("show", "text")
-    part = part if part in _PARTS else "text"
+    part = choice_in(request.GET, "show", _PARTS, "text")
     context: dict[str, Any] = {
         "run": run,
         "row": row,

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.http import HttpRequest
 
-from clearinghouse.web.listing import number_in, page_of
+from clearinghouse.web.listing import choice_in, number_in, page_of
 from crawler.ledger.page_details import fresh_by_document, titles_of
 from crawler.ledger.queries import Row, by_key
 from crawler.models import Excursion, Run
@@ -41,8 +41,7 @@ def _compared(request: HttpRequest, excursion: Excursion) -> dict[str, Any]:
     before = excursion_before(excursion)
     found = changes_of(excursion, before)
     counts = found.counts()
-    kind = request.GET.get("kind", "")
-    kind = kind if kind in KINDS else next((name for name in KINDS if counts[name]), "new")
+    kind = choice_in(request.GET, "kind", KINDS) or next((name for name in KINDS if counts[name]), "new")
     page = page_of(request, _keys(found, kind))
     return {
         "excursion": excursion,

@@ -6,7 +6,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_safe
 
-from clearinghouse.web.listing import number_in, page_of
+from clearinghouse.web.listing import choice_in, number_in, page_of
 from crawler.ledger.page_details import titles_of
 from crawler.ledger.queries import row_of
 
@@ -56,8 +56,7 @@ def _pages(request: HttpRequest, pair: Pair) -> dict[str, Any]:
         SAME: "Alike",
     }
     counts = {kind: pages_in(kind, pair.first, pair.second).count() for kind in names}
-    kind = request.GET.get("kind", "")
-    kind = kind if kind in names else next((name for name in names if counts[name]), FIRST)
+    kind = choice_in(request.GET, "kind", names) or next((name for name in names if counts[name]), FIRST)
     page = page_of(request, pages_in(kind, pair.first, pair.second))
     rows = [row_of(entry) for entry in page.object_list]
     titles_of(rows)

@@ -11,7 +11,7 @@ from django.http import HttpRequest
 from django.urls import reverse
 
 from clearinghouse.accounts.policies import Action, may
-from clearinghouse.web.listing import page_of
+from clearinghouse.web.listing import choice_in, page_of
 from crawler.models import OPEN_STATES, Excursion, Run
 
 from ..queries import TABS, documents_by_tab, documents_of
@@ -27,9 +27,8 @@ def listed(request: HttpRequest, run: Run, docs: Docs) -> dict[str, Any]:
     counts = documents_by_tab(run, docs)
     page = _page(request, run, docs, counts)
     rows = document_rows(run, list(page.object_list))
-    group = request.GET.get("state", "")
     return _groups(counts, every=run.state in OPEN_STATES) | {
-        "group": group if group in TABS else "",
+        "group": choice_in(request.GET, "state", TABS),
         "sort": _sort(request),
         "page": page,
         "rows": rows,
@@ -59,8 +58,8 @@ def list_query(request: HttpRequest) -> str:
 
 
 def _page(request: HttpRequest, run: Run, docs: Docs, counts: dict[str, int]) -> Page[Excursion]:
-    group = request.GET.get("state", "")
-    known = counts.get(group, sum(counts.values()))
+    group = choice_in(request.GET, "state", TABS)
+    known = counts[group] if group else sum(counts.values())
     return page_of(request, documents_of(run, docs, group, _sort(request)), count=known)
 
 

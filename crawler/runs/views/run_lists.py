@@ -8,7 +8,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from clearinghouse.accounts.policies import Action, may
-from clearinghouse.web.listing import page_of
+from clearinghouse.web.listing import choice_in, page_of
 from clearinghouse.web.plurals import plural
 from crawler.launching import quiet_hours
 from crawler.launching.views.plan_views import calendar_of
@@ -28,8 +28,7 @@ _LABELS = {NOW: "Now", WAITING: "Waiting", FINISHED: "Finished"}
 @require_safe
 def crawls(request: HttpRequest) -> HttpResponse:
     docs = visible_docs(request)
-    tab = request.GET.get("tab", NOW)
-    tab = tab if tab in _LABELS else NOW
+    tab = choice_in(request.GET, "tab", _LABELS, NOW)
     counts = counts_by_tab(docs)
     label = " ".join(request.GET.get("label", "").split())
     common = {
