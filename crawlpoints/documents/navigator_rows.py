@@ -1,23 +1,11 @@
-"""How the Document Navigator shows the documents a filter leaves: sorted, counted, with what it offers to choose."""
-
-from operator import attrgetter
+"""How the Document Navigator shows the documents a filter leaves: counted, with what it offers to choose."""
 
 from crawler.launching.document_filter import VIEWS, DocumentFilter, DocumentRow, all_rows, filtered, in_view
 from crawler.runs.latest_crawls import trends
 
-__all__ = ["SIZES", "SORTS", "VIEWS", "DocumentFilter", "DocumentRow", "all_rows", "choices", "enrich", "filtered",
-           "in_order", "in_view"]  # fmt: skip
+__all__ = ["SIZES", "VIEWS", "DocumentFilter", "DocumentRow", "all_rows", "choices", "enrich", "filtered",
+           "in_view"]  # fmt: skip
 SIZES = (20, 50, 100)
-SORTS = {
-    "title": "title_key", "project": "project", "assigned": "assigned", "points": "points_key", "last": "last_key",
-    "pages": "pages_key", "errors": "errors_key",
-}  # fmt: skip
-
-
-def in_order(rows: list[DocumentRow], sort: str) -> list[DocumentRow]:
-    """Equal ones stay in the order of their titles."""
-    rows = sorted(rows, key=attrgetter("title_key"))
-    return sorted(rows, key=attrgetter(SORTS[sort.removeprefix("-")]), reverse=sort.startswith("-"))
 
 
 def enrich(rows: list[DocumentRow]) -> None:

@@ -11,14 +11,14 @@ from django.views.decorators.http import require_POST, require_safe
 
 from clearinghouse.accounts.policies import Action, document_or_404, may, require
 from clearinghouse.web.csv_output import csv_answer
-from clearinghouse.web.listing import number_in, page_of, page_size
+from clearinghouse.web.listing import in_order, number_in, page_of, page_size, sort_in
 
 from .. import saved_views
 from ..templatetags.panel_urls import LAST_LIST
 from . import navigator_rows
 from .navigator_rows import SIZES, VIEWS, DocumentFilter, DocumentRow
 from .saved_views_page import delete_view_of, plain_query, save_view_of
-from .tables import DocumentTable, Ordered, in_words_sorted
+from .tables import DocumentTable, Ordered, in_words_sorted, sort_keys
 
 COMMANDS = {
     "points": "crawl-points", "excludes": "exclude-urls", "runs": "document-runs", "preview": "previews",
@@ -63,9 +63,10 @@ def documents(request: HttpRequest) -> HttpResponse:
 def _table(request: HttpRequest, rows: list[DocumentRow], asked: DocumentFilter) -> DocumentTable:
     for row in rows:
         row.selected = str(row.id) == asked.selected
-    sort = request.GET.get("sort", "")
-    sort = sort if sort.removeprefix("-") in navigator_rows.SORTS else "title"
-    table = DocumentTable(Ordered(navigator_rows.in_order(rows, sort)), order_by=sort)
+    keys = sort_keys(DocumentTable)
+    sort = sort_in(request.GET, keys, "title")
+    by_title = in_order(rows, "title", keys)  # and equal ones of another column stay in this order
+    table = DocumentTable(Ordered(in_order(by_title, sort, keys)), order_by=sort)
     order = in_words_sorted(table)
     table.caption = f"{VIEWS[asked.view]}, {order}. Choose one, then a command of the group Document."
     table.page = page_of(request, table.rows, page_size(request, SIZES))

@@ -1,5 +1,7 @@
-"""How rows of documents and crawl points look: django-tables2 with the template of the house."""
+"""How rows of documents and crawl points look: django-tables2 with a template of our own."""
 
+from collections.abc import Callable
+from operator import attrgetter
 from typing import Any
 from urllib.parse import urlencode
 
@@ -43,6 +45,12 @@ def in_words_sorted(table: tables.Table) -> str:
         for column in columns
     ]
     return f"sorted by {', '.join(words)}"
+
+
+def sort_keys(table: type[tables.Table]) -> dict[str, Callable[[Any], Any]]:
+    """The columns that sort, each with what it sorts by."""
+    sorting = {name: column.order_by for name, column in table.base_columns.items() if column.orderable is not False}
+    return {name: attrgetter(order_by[0] if order_by else name) for name, order_by in sorting.items()}
 
 
 class Pick(tables.Column):
