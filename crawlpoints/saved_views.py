@@ -8,6 +8,8 @@ from typing import Any
 from django.db.models import QuerySet
 from django.http import QueryDict
 
+from clearinghouse.web.listing import query_without
+
 from .models import SavedView
 from .point_checks import Invalid
 
@@ -24,10 +26,7 @@ def views_of(user: Any, screen: str = DOCUMENTS) -> QuerySet[SavedView]:
 def keep(user: Any, name: str, query: str, screen: str = DOCUMENTS) -> SavedView:
     """Under a name that is new or one's own already, which is then replaced; Invalid for no name or too many."""
     name = _name(name)
-    parts = QueryDict(query, mutable=True)
-    for one in NOT_KEPT:
-        parts.pop(one, None)
-    text = parts.urlencode()
+    text = query_without(QueryDict(query), *NOT_KEPT)
     if len(text) > QUERY_LENGTH:
         raise Invalid({"name": ["This filter is too long to be saved"]})
     mine = views_of(user, screen)

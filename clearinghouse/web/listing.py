@@ -8,7 +8,7 @@ from dataclasses import field, fields
 from typing import Any, Self, TypeVar
 
 from django.core.paginator import Page, Paginator
-from django.http import HttpRequest
+from django.http import HttpRequest, QueryDict
 
 USUAL_ROWS = 50
 ROWS_COOKIE = "rows"
@@ -93,6 +93,14 @@ def flag(name: str) -> Any:
 
 def sort(columns: Collection[str], default: str = "") -> Any:
     return read_by(lambda query: sort_in(query, columns, default), default)
+
+
+def query_without(query: QueryDict, *names: str) -> str:
+    """The address of the same list, say without the place in it."""
+    left = query.copy()
+    for name in names:
+        left.pop(name, None)
+    return left.urlencode()
 
 
 def order_by(asked: str, columns: Mapping[str, Any], default: str) -> list[str]:

@@ -12,7 +12,7 @@ from django.views.decorators.http import require_safe
 from clearinghouse.accounts.policies import Action, documents_for, may, require
 from clearinghouse.library.models import Document
 from clearinghouse.web.csv_output import csv_answer
-from clearinghouse.web.listing import page_of, page_size
+from clearinghouse.web.listing import page_of, page_size, query_without
 
 from .. import undo
 from ..bulk_changes import MOST
@@ -35,8 +35,6 @@ def points(request: HttpRequest) -> HttpResponse:
     table = AcrossTable(rows, order_by=asked.sort, may_edit=any(row.edit_url for row in rows))
     table.caption = f"Crawl points of all documents, {in_words_sorted(table)}"
     crawl_facts.say_why(rows)
-    query = request.GET.copy()
-    query.pop("page", None)
     context = {
         "asked": asked,
         "table": table,
@@ -51,7 +49,7 @@ def points(request: HttpRequest) -> HttpResponse:
         "changeable": links_asked(request.user, request.GET, Action.EDIT).count() if page.has_other_pages() else 0,
         "most": MOST,
         "undo": undo.offered(request, undo.EVERYWHERE),
-        "query": query.urlencode(),
+        "query": query_without(request.GET, "page"),
         "rows_asked": request.GET.get("rows", ""),
         "among": request.GET.get("among", ""),
     }

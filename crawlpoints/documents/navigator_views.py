@@ -11,7 +11,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from clearinghouse.accounts.policies import Action, document_or_404, may, require
 from clearinghouse.web.csv_output import csv_answer
-from clearinghouse.web.listing import in_order, number_in, page_of, page_size, sort_in
+from clearinghouse.web.listing import in_order, number_in, page_of, page_size, query_without, sort_in
 
 from .. import saved_views
 from ..templatetags.panel_urls import LAST_LIST
@@ -124,10 +124,9 @@ def delete_view(request: HttpRequest) -> HttpResponse:
 
 
 def _remember(request: HttpRequest) -> None:
-    query = request.GET.copy()
-    query.pop("selected", None)
-    if request.session.get(LAST_LIST, "") != query.urlencode():
-        request.session[LAST_LIST] = query.urlencode()
+    query = query_without(request.GET, "selected")
+    if request.session.get(LAST_LIST, "") != query:
+        request.session[LAST_LIST] = query
 
 
 @require_safe

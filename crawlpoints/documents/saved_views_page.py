@@ -7,7 +7,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 
 from clearinghouse.accounts.policies import Action, require
-from clearinghouse.web.listing import number_in
+from clearinghouse.web.listing import number_in, query_without
 
 from .. import saved_views
 from ..models import SavedView
@@ -64,10 +64,7 @@ def save_view_of(request: HttpRequest, screen: str) -> HttpResponse:
 
 def plain_query(request: HttpRequest) -> str:
     """The filter in the address, without the place in the list."""
-    query = request.GET.copy()
-    for name in saved_views.NOT_KEPT:
-        query.pop(name, None)
-    return query.urlencode()
+    return query_without(request.GET, *saved_views.NOT_KEPT)
 
 
 def _label(screen: str) -> str:

@@ -5,7 +5,7 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
-from clearinghouse.web.listing import number_in, page_of, text_in
+from clearinghouse.web.listing import number_in, page_of, query_without, text_in
 from crawler.models import OPEN_STATES, Run
 
 from ..queries import events_of, kinds_of_events
@@ -36,12 +36,10 @@ def announced(request: HttpRequest, run: Run, docs: Docs) -> HttpResponse:
         return HttpResponse(status=204)
     query = request.GET.copy()
     query["told"] = str(new)
-    fresh = request.GET.copy()
-    for name in ("since", "told"):
-        fresh.pop(name, None)
+    fresh = query_without(request.GET, "since", "told")
     return render(
         request, "crawler/parts/log_new.html",
-        {"new": new, "query": query.urlencode(), "fresh": fresh.urlencode(), "open": run.state in OPEN_STATES},
+        {"new": new, "query": query.urlencode(), "fresh": fresh, "open": run.state in OPEN_STATES},
     )  # fmt: skip
 
 
