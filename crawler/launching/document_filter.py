@@ -155,7 +155,8 @@ def in_view(rows: Iterable[DocumentRow], view: str, now: datetime | None = None)
 
 
 def filtered(rows: list[DocumentRow], asked: DocumentFilter) -> list[DocumentRow]:
-    """What the filter pane leaves of them."""
+    """What the view and the filter pane leave of them."""
+    rows = in_view(rows, asked.view)
     if asked.text:
         by_url = documents_with_text(asked.text)
         words = asked.text.casefold()
@@ -186,5 +187,5 @@ def documents_in(query: str, user: Any, documents: QuerySet[Document]) -> list[i
     asked = DocumentFilter.read_for(QueryDict(query), user)
     if asked.unknown:
         raise UnknownView(f"The saved view cannot be read: {asked.unknown}. Open it, and save it again.")
-    rows = filtered(in_view(rows_of(documents, user), asked.view), asked)
+    rows = filtered(rows_of(documents, user), asked)
     return sorted(row.id for row in rows)

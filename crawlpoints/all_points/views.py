@@ -70,7 +70,7 @@ def _documents(user: Any, query: QueryDict, action: Action) -> QuerySet[Document
         return documents
     chosen = navigator_rows.DocumentFilter.read_for(QueryDict(query["among"]), user)
     everything = navigator_rows.all_rows(user)
-    rows = navigator_rows.filtered(navigator_rows.in_view(everything, chosen.view), chosen)
+    rows = navigator_rows.filtered(everything, chosen)
     if len(rows) == len(everything):
         return documents
     return documents.filter(pk__in=[row.id for row in rows if row.all])

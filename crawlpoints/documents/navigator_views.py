@@ -35,7 +35,7 @@ def documents(request: HttpRequest) -> HttpResponse:
     require(request.user, Action.VIEW)
     asked = DocumentFilter.read_for(request.GET, request.user)
     everything = navigator_rows.all_rows(request.user)
-    rows = navigator_rows.filtered(navigator_rows.in_view(everything, asked.view), asked)
+    rows = navigator_rows.filtered(everything, asked)
     table = _table(request, rows, asked)
     page = table.page
     context = {
@@ -87,9 +87,7 @@ def _own_views(request: HttpRequest, everything: list[DocumentRow]) -> list[dict
     query, views = plain_query(request), []
     for one in saved_views.views_of(request.user):
         asked = DocumentFilter.read_for(QueryDict(one.query), request.user)
-        count = (
-            0 if asked.unknown else len(navigator_rows.filtered(navigator_rows.in_view(everything, asked.view), asked))
-        )
+        count = 0 if asked.unknown else len(navigator_rows.filtered(everything, asked))
         views.append({"view": one, "count": count, "current": bool(one.query) and one.query == query})
     return views
 
@@ -147,7 +145,7 @@ def choose(request: HttpRequest) -> HttpResponse:
 def export(request: HttpRequest) -> HttpResponseBase:
     require(request.user, Action.VIEW)
     asked = DocumentFilter.read_for(request.GET, request.user)
-    rows = navigator_rows.filtered(navigator_rows.in_view(navigator_rows.all_rows(request.user), asked.view), asked)
+    rows = navigator_rows.filtered(navigator_rows.all_rows(request.user), asked)
     rows.sort(key=lambda row: row.title_key)
     return csv_answer("documents.csv", CSV_HEAD, (_line(row) for row in rows))
 
