@@ -114,7 +114,6 @@ class DocumentTable(tables.Table):
 
     class Meta:
         template_name = "pieces/table.html"
-        order_by = "title"
         row_attrs = {"id": lambda record: f"d{record.id}", "class": None}
 
     def render_title(self, record: Any) -> SafeString:
@@ -173,7 +172,6 @@ class PointTable(tables.Table):
 
     class Meta:
         template_name = "pieces/table.html"
-        order_by = "url"
         row_attrs = {"id": lambda record: f"p{record.id}", "class": None}
 
     def __init__(self, *args: Any, may_edit: bool = True, **kwargs: Any) -> None:

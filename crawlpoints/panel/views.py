@@ -12,7 +12,6 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
-from django_tables2 import RequestConfig
 
 from clearinghouse.accounts.policies import Action, document_or_404, may, sees_logins, who_can_grant
 from clearinghouse.addresses import Refusal
@@ -20,14 +19,14 @@ from clearinghouse.addresses.patterns import compile_exclude
 from clearinghouse.audit.queries import authors
 from clearinghouse.library.models import Assignment, Document
 from clearinghouse.web.csv_output import csv_answer
-from clearinghouse.web.listing import order_by, page_of
+from clearinghouse.web.listing import in_order, order_by, page_of, sort_in
 from crawler.findings import finding_links as findings
 from crawler.launching.planned_pages import next_start_of
 
 from .. import undo
 from ..documents import crawl_facts
 from ..documents.document_views import last_runs
-from ..documents.tables import Ordered, PointTable, in_words_sorted
+from ..documents.tables import Ordered, PointTable, in_words_sorted, sort_keys
 from ..models import CrawlPoint, ExcludeUrl
 from ..point_warnings import cautions_for
 from ..points_by_address import Neighbour
@@ -40,6 +39,7 @@ CSV_HEAD = (
 )  # fmt: skip
 PER_PAGE = 500  # crawl points; nearly every document has fewer
 _COLUMNS = {name: name for name in ("url", "root", "depth", "max_pages", "auth_type")} | {"state": "active"}
+SORT_KEYS = sort_keys(PointTable)
 RULE = 500  # characters of a pattern that the ledger keeps
 
 
@@ -87,8 +87,8 @@ def panel(request: HttpRequest, doc_id: int) -> HttpResponse:
     for row in rows:
         row.runs_seen = runs_seen
         row.edit_url = row.edit_url if may_edit else ""
-    table = PointTable(Ordered(rows) if page else rows, may_edit=may_edit)
-    RequestConfig(request, paginate=False).configure(table)
+    sort = sort_in(request.GET, SORT_KEYS, "url")
+    table = PointTable(Ordered(rows if page else in_order(rows, sort, SORT_KEYS)), order_by=sort, may_edit=may_edit)
     table.caption = f"Crawl points for this document, {in_words_sorted(table)}"
     crawl_facts.say_why(rows)
     context = header_of(request, document, points, last, page) | {
@@ -189,7 +189,7 @@ def ids_in_order(document: Document, sort: str) -> list[int]:
         return list(_in_order(points, sort).values_list("pk", flat=True))
     crawls = crawl_facts.newest_of(document.pk)
     rows = [row_of(document, point, crawls, QueryDict()) for point in points]
-    return [row.record.id for row in PointTable(rows, order_by=sort or PointTable.Meta.order_by).rows]
+    return [row.id for row in in_order(rows, sort or "url", SORT_KEYS)]
 
 
 def exclude_rows(document: Document, last: dict[str, Any] | None) -> list[dict[str, Any]]:
