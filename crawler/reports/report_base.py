@@ -155,24 +155,25 @@ class ReportRequest:
     def text(self, name: str) -> str:
         return text_in(self.request.GET, name)
 
-    def one_of(self, name: str, choices: Sequence[tuple[str, str]], default: str = "") -> str:
-        return choice_in(self.request.GET, name, [code for code, _ in choices], default)
+    def one_of(
+        self, name: str, label: str, choices: Sequence[tuple[str, str]], default: str = ""
+    ) -> tuple[str, ReportFilter]:
+        """What is chosen, and its filter."""
+        value = choice_in(self.request.GET, name, [code for code, _ in choices], default)
+        return value, ReportFilter(name, label, value, choices)
 
     def sort(self, columns: Sequence[Column], default: str) -> str:
         return sort_in(self.request.GET, [column.key for column in columns if column.sorts], default)
 
     def since(self, default: str = "30") -> tuple[Any, ReportFilter]:
         """The beginning of the period asked for, and its filter."""
-        value = self.one_of("days", PERIODS, default)
-        days = whole_number(value) or _LONG_AGO
-        return timezone.now() - timedelta(days=days), ReportFilter("days", "Period", value, PERIODS)
+        value, period = self.one_of("days", "Period", PERIODS, default)
+        return timezone.now() - timedelta(days=whole_number(value) or _LONG_AGO), period
 
     def project(self) -> tuple[str, ReportFilter]:
         names = documents_for(self.request.user, Action.VIEW_RUNS).exclude(sheet__project=None).order_by()
         known = sorted(set(names.values_list("sheet__project__name", flat=True)))
-        choices = [("", "All projects"), *((name, name) for name in known)]
-        value = self.one_of("project", choices)
-        return value, ReportFilter("project", "Project", value, choices)
+        return self.one_of("project", "Project", [("", "All projects"), *((name, name) for name in known)])
 
     def words(self, label: str) -> tuple[str, ReportFilter]:
         value = self.text("q")

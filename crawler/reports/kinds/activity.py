@@ -15,7 +15,7 @@ from crawler.runs.run_json import seconds_of
 from crawler.runs.run_status import place_of_state
 from crawler.values import LEFT_BEHIND
 
-from ..report_base import Bar, Chart, Column, Report, ReportCell, ReportFilter, ReportRequest
+from ..report_base import Bar, Chart, Column, Report, ReportCell, ReportRequest
 
 COLUMNS = (
     Column("id", "Run"),
@@ -37,8 +37,7 @@ MOST_DAYS = 92  # bars; longer periods are drawn by week
 
 def report(asked: ReportRequest) -> Report:
     since, period = asked.since()
-    choices = [("", "Any state"), *State.choices]
-    state = asked.one_of("state", choices)
+    state, by_state = asked.one_of("state", "State", [("", "Any state"), *State.choices])
     runs = runs_since(asked.docs, since).annotate(place=place_of_state())
     runs = runs.filter(state=state) if state else runs
     sort = asked.sort(COLUMNS, "-id")
@@ -47,7 +46,7 @@ def report(asked: ReportRequest) -> Report:
     return Report(
         COLUMNS, runs.order_by(sort.replace("state", "place"), "-id"), lambda rows: _cells(rows, asked), "run",
         sort=sort,
-        filters=(period, ReportFilter("state", "State", state, choices)),
+        filters=(period, by_state),
         chart=pages_chart(days, "Pages and errors by day"),
         sentence=f"{plural(runs.count(), 'run')}; {plural(pages, 'page')} and {plural(errors, 'error')} in the crawls "
         f"that ended in this period.{_cancelled(cancelled_since(asked.docs, since))}",

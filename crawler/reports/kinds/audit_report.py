@@ -16,7 +16,7 @@ from clearinghouse.web.templatetags.formats import plural, when
 from crawlpoints.models import AuthType
 from crawlpoints.point_checks import SWITCHES
 
-from ..report_base import Chart, Column, Report, ReportCell, ReportFilter, ReportRequest
+from ..report_base import Chart, Column, Report, ReportCell, ReportRequest
 from .activity import day_bars, max_of
 
 COLUMNS = (
@@ -43,7 +43,8 @@ def report(asked: ReportRequest) -> Report:
     rows = _visible(asked, since)
     actors = [("", "Anybody"), *((name, name) for name in _distinct(rows, "actor"))]
     kinds = [("", "Anything"), *((name, _KINDS.get(name, name)) for name in _distinct(rows, "kind"))]
-    actor, kind = asked.one_of("actor", actors), asked.one_of("kind", kinds)
+    actor, by_actor = asked.one_of("actor", "Person", actors)
+    kind, by_kind = asked.one_of("kind", "Thing", kinds)
     words, by_words = asked.words("Text contains")
     rows = rows.filter(actor=actor) if actor else rows
     rows = rows.filter(kind=kind) if kind else rows
@@ -52,9 +53,7 @@ def report(asked: ReportRequest) -> Report:
     logins = sees_logins(asked.request.user)
     return Report(
         COLUMNS, rows.order_by(sort, "-id"), lambda part: _cells(part, logins), "entry,entries", sort=sort,
-        filters=(
-            by_words, ReportFilter("actor", "Person", actor, actors), ReportFilter("kind", "Thing", kind, kinds), period
-        ),
+        filters=(by_words, by_actor, by_kind, period),
         chart=_chart(rows), sentence=f"{plural(rows.count(), 'change')} in this period.",
         nothing="Nobody changed anything in this period.",
     )  # fmt: skip

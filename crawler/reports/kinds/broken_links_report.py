@@ -13,7 +13,7 @@ from crawler.reasons import reason_of
 from crawler.runs.report_queries import dead_links
 from crawler.values import REASONS
 
-from ..report_base import Column, Report, ReportCell, ReportFilter, ReportRequest
+from ..report_base import Column, Report, ReportCell, ReportRequest
 
 COLUMNS = (
     Column("url", "Dead address"),
@@ -29,7 +29,7 @@ def report(asked: ReportRequest) -> Report:
     project, by_project = asked.project()
     words, by_words = asked.words("Address contains")
     choices = [("", "Any reason"), *((code, REASONS[code].label) for code in DEAD)]
-    reason = asked.one_of("reason", choices)
+    reason, by_reason = asked.one_of("reason", "Why", choices)
     rows = dead_links(asked.docs)
     rows = rows.filter(excursion__project=project) if project else rows
     rows = rows.filter(reason=reason) if reason else rows
@@ -38,7 +38,7 @@ def report(asked: ReportRequest) -> Report:
     found = rows.order_by(sort, "-backlinks", "id")
     return Report(
         COLUMNS, found, lambda part: [_line(row, asked) for row in part], "address,addresses", sort=sort,
-        filters=(by_words, by_project, ReportFilter("reason", "Why", reason, choices)),
+        filters=(by_words, by_project, by_reason),
         sentence=f"{plural(rows.count(), 'dead address,dead addresses')} in the newest finished crawls.",
         nothing="No link is broken.", extra={"referrers": referrers(asked, rows)},
     )  # fmt: skip

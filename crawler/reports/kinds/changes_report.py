@@ -17,7 +17,7 @@ from crawler.runs.report_queries import changes_since
 from crawler.runs.run_counts import Docs
 from crawler.runs.views.run_access import visible_docs
 
-from ..report_base import Bar, Chart, Column, Report, ReportCell, ReportFilter, ReportRequest
+from ..report_base import Bar, Chart, Column, Report, ReportCell, ReportRequest
 from .activity import day_bars, max_of
 
 KINDS = (("new", "Added"), ("changed", "Changed"), ("moved", "Moved"), ("gone", "Removed"), ("unchanged", "Unchanged"))
@@ -36,8 +36,7 @@ def report(asked: ReportRequest) -> Report:
     since, period = asked.since("7")
     project, by_project = asked.project()
     words, by_words = asked.words("Document contains")
-    choices = (("", "With changes"), ("all", "All crawls"))
-    what = asked.one_of("show", choices)
+    what, by_what = asked.one_of("show", "Show", (("", "With changes"), ("all", "All crawls")))
     rows = changes_since(asked.docs, since)
     rows = rows.filter(project=project) if project else rows
     rows = rows.filter(title__icontains=words) if words else rows
@@ -48,7 +47,7 @@ def report(asked: ReportRequest) -> Report:
         found = [row for row in found if any(counts_of(row)[name] for name in _CHANGES)]
     return Report(
         COLUMNS, found, lambda part: [_line(row) for row in part], "crawl", sort=sort,
-        filters=(by_words, by_project, ReportFilter("show", "Show", what, choices), period), chart=_chart(days, sums),
+        filters=(by_words, by_project, by_what, period), chart=_chart(days, sums),
         sentence=f"{plural(sums['new'], 'page')} added, {sums['changed']:,} changed, {sums['moved']:,} moved, "
         f"{sums['gone']:,} removed.",
         nothing="Nothing changed in this period.", extra={"feed": reverse("changes-feed")},

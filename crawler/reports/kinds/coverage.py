@@ -14,7 +14,7 @@ from crawler.runs.latest_crawls import LastCrawl, last_crawls, trends
 from crawler.runs.run_status import place_of
 from crawlpoints.queries import counts_by_document
 
-from ..report_base import Bar, Chart, Column, Report, ReportCell, ReportFilter, ReportRequest
+from ..report_base import Bar, Chart, Column, Report, ReportCell, ReportRequest
 
 COLUMNS = (
     Column("document", "Document"),
@@ -49,8 +49,7 @@ def report(asked: ReportRequest) -> Report:
     now = timezone.now()
     project, by_project = asked.project()
     words, by_words = asked.words("Title contains")
-    choices = [("", "Any age"), *((code, label) for code, label, _ in AGES)]
-    wanted = asked.one_of("age", choices)
+    wanted, by_age = asked.one_of("age", "Last crawl", [("", "Any age"), *((code, label) for code, label, _ in AGES)])
     rows = _rows(asked, now)
     rows = [row for row in rows if project in ("", row["project"]) and words.casefold() in row["title"].casefold()]
     counts = Counter(row["age"] for row in rows)
@@ -58,7 +57,7 @@ def report(asked: ReportRequest) -> Report:
     sort = asked.sort(COLUMNS, "ended")
     return Report(
         COLUMNS, in_order(shown, sort, _KEYS), _cells, "document", sort=sort, chart=_chart(counts),
-        filters=(by_words, by_project, ReportFilter("age", "Last crawl", wanted, choices)),
+        filters=(by_words, by_project, by_age),
         sentence=_sentence(counts, sum(counts.values())),
     )  # fmt: skip
 

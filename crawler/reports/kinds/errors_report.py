@@ -59,8 +59,8 @@ def report(asked: ReportRequest) -> Report:
         return _of_one(asked, since, period, key)
     words, by_words = asked.words("Address contains")
     choices = [("", "Any error"), *((code, one.label) for code, one in REASONS.items() if one.outcome == FAILED)]
-    reason = asked.one_of("reason", choices)
-    state = asked.one_of("state", STATES, "open")
+    reason, by_reason = asked.one_of("reason", "Error", choices)
+    state, by_state = asked.one_of("state", "State", STATES, "open")
     rows = with_states(asked, list(error_groups(asked.docs, since, words, reason).order_by("-n")[:MOST]))
     shown = [row for row in rows if state == "all" or (row["state"] in ("new", "known" if state == "open" else state)
              and (state in ("open", row["state"])))]  # fmt: skip
@@ -68,10 +68,7 @@ def report(asked: ReportRequest) -> Report:
     counts = Counter(row["state"] for row in rows)
     return Report(
         COLUMNS, in_order(shown, sort, _KEYS), lambda part: _cells(part, asked), "group", sort=sort,
-        filters=(
-            by_words, ReportFilter("reason", "Error", reason, choices),
-            ReportFilter("state", "State", state, STATES), period,
-        ),
+        filters=(by_words, by_reason, by_state, period),
         chart=_chart(asked.docs, since), row_template="reports/error_actions.html",
         sentence=f"{plural(counts['new'], 'new group')}, {counts['known']:,} known, {counts['solved']:,} solved.",
     )  # fmt: skip

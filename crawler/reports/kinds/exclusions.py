@@ -11,7 +11,7 @@ from clearinghouse.web.templatetags.formats import plural, when_row
 from crawler.runs.report_queries import HitsOfRun, hits_of_last_runs
 from crawlpoints.models import ExcludeUrl
 
-from ..report_base import Column, Report, ReportCell, ReportFilter, ReportRequest
+from ..report_base import Column, Report, ReportCell, ReportRequest
 
 RUNS = 3
 COLUMNS = (
@@ -34,7 +34,7 @@ _KEYS: dict[str, Any] = {
 def report(asked: ReportRequest) -> Report:
     project, by_project = asked.project()
     words, by_words = asked.words("Exclude URL contains")
-    show = asked.one_of("show", SHOW)
+    show, by_show = asked.one_of("show", "Show", SHOW)
     rows = _rows(asked, project, words)
     idle = [row for row in rows if {count for _, count in row["hits"]} - {None} == {0}]
     works = [row for row in rows if any(count for _, count in row["hits"])]
@@ -42,7 +42,7 @@ def report(asked: ReportRequest) -> Report:
     shown = {"idle": idle, "works": works}.get(show, rows)
     return Report(
         COLUMNS, in_order(shown, sort, _KEYS), lambda part: [_line(row) for row in part], "exclude URL", sort=sort,
-        filters=(by_words, by_project, ReportFilter("show", "Show", show, SHOW)),
+        filters=(by_words, by_project, by_show),
         sentence=_sentence(len(rows), len(idle)),
         nothing="No exclude URL matches these filters.",
     )  # fmt: skip

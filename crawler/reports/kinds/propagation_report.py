@@ -16,7 +16,7 @@ from crawler.propagation import generations, plan
 from crawler.propagation.loading import load
 from crawler.propagation.views.step_board import NAMES, not_public
 
-from ..report_base import Column, Report, ReportCell, ReportFilter, ReportRequest
+from ..report_base import Column, Report, ReportCell, ReportRequest
 
 COLUMNS = (
     Column("server", "Server"),
@@ -47,7 +47,8 @@ _KEYS: dict[str, Any] = {
 
 def report(asked: ReportRequest) -> Report:
     servers = [("", "All servers"), *NAMES.items()]
-    server, stands = asked.one_of("server", servers), asked.one_of("stands", SHOWN)
+    server, by_server = asked.one_of("server", "Server", servers)
+    stands, by_stands = asked.one_of("stands", "Shown", SHOWN)
     since, period = asked.since("365")
     rows = _rows(since)
     live = [row for row in rows if row["stands"] == "live"]
@@ -55,9 +56,7 @@ def report(asked: ReportRequest) -> Report:
     sort = asked.sort(COLUMNS, "-generation")
     return Report(
         COLUMNS, in_order(rows, sort, _KEYS), lambda part: [_line(row) for row in part], "row", sort=sort,
-        filters=(
-            ReportFilter("server", "Server", server, servers), ReportFilter("stands", "Shown", stands, SHOWN), period
-        ),
+        filters=(by_server, by_stands, period),
         sentence=_sentence(live), nothing="Nothing was propagated in this period.",
         extra={"who": "Project managers and administrators see this report, all of them the same rows."},
     )  # fmt: skip

@@ -14,7 +14,7 @@ from crawler.launching.planned_pages import documents_of
 from crawler.launching.views.plan_views import PlanShown, plans_of
 from crawler.runs.latest_crawls import LastCrawl, last_crawls
 
-from ..report_base import Chart, Column, Report, ReportCell, ReportFilter, ReportRequest
+from ..report_base import Chart, Column, Report, ReportCell, ReportRequest
 from .activity import day_bars, max_of
 
 COLUMNS = (
@@ -47,7 +47,7 @@ OF_ONE = (
 
 
 def report(asked: ReportRequest) -> Report:
-    days = asked.one_of("days", DAYS, "30")
+    days, by_days = asked.one_of("days", "The next", DAYS, "30")
     now = timezone.now()
     plans = plans_of(asked.docs)
     wanted = number_in(asked.request.GET, "schedule")
@@ -64,7 +64,7 @@ def report(asked: ReportRequest) -> Report:
     count = sum(schedule.pk in known for _, schedule in starts)
     return Report(
         COLUMNS, in_order(plans, sort, _KEYS), lambda part: [_line(plan) for plan in part], "schedule", sort=sort,
-        filters=(ReportFilter("days", "The next", days, DAYS),), chart=_chart(nights),
+        filters=(by_days,), chart=_chart(nights),
         sentence=f"{plural(count, 'start is planned,starts are planned')} in the next {plural(int(days), 'day')}.",
         nothing="Nothing is planned.", extra={"calendar": f"{reverse('crawls')}?tab=calendar"},
     )  # fmt: skip

@@ -11,7 +11,7 @@ from clearinghouse.accounts.policies import Action, may
 from clearinghouse.search.usage.queries import by_day, by_query, newest_found, rows_since
 from clearinghouse.web.templatetags.formats import plural
 
-from ..report_base import Chart, Column, Report, ReportCell, ReportFilter, ReportRequest
+from ..report_base import Chart, Column, Report, ReportCell, ReportRequest
 from .activity import day_bars, max_of
 
 COLUMNS = (
@@ -29,7 +29,7 @@ _SHOW = (("", "All queries"), ("nothing", "Found nothing"), ("unopened", "Found,
 def report(asked: ReportRequest) -> Report:
     since, period = asked.since()
     words, by_words = asked.words("Query contains")
-    show = asked.one_of("show", _SHOW)
+    show, by_show = asked.one_of("show", "Show", _SHOW)
     rows = rows_since(timezone.localdate(since))
     rows = rows.filter(query__contains=words.lower()) if words else rows
     found: Any = by_query(rows).filter(total__gt=0)
@@ -43,7 +43,7 @@ def report(asked: ReportRequest) -> Report:
     found = found.order_by(sort, "-total", "query")
     return Report(
         COLUMNS, found, lambda part: _cells(part, rows), "query,queries", sort=sort,
-        filters=(by_words, ReportFilter("show", "Show", show, _SHOW), period), chart=_chart(days),
+        filters=(by_words, by_show, period), chart=_chart(days),
         sentence=f"{plural(searches, 'search,searches')} by the public; {empty:,} of them found nothing.",
         nothing="Nobody searched for this in this period.", extra={"who": _WHO},
         row_template="search/use_actions.html" if may(asked.request.user, Action.CURATE) else "",
