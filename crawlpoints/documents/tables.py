@@ -113,7 +113,7 @@ class DocumentTable(tables.Table):
     trend = tables.Column("Trend", orderable=False, empty_values=(), attrs={"th": NUMBER, "td": {"class": "fit num"}})
 
     class Meta:
-        template_name = "pieces/table.html"
+        template_name = "web/table.html"
         row_attrs = {"id": lambda record: f"d{record.id}", "class": None}
 
     def render_title(self, record: Any) -> SafeString:
@@ -171,7 +171,7 @@ class PointTable(tables.Table):
     trend = tables.Column("Trend", orderable=False, empty_values=(), attrs={"th": NUMBER, "td": {"class": "fit num"}})
 
     class Meta:
-        template_name = "pieces/table.html"
+        template_name = "web/table.html"
         row_attrs = {"id": lambda record: f"p{record.id}", "class": None}
 
     def __init__(self, *args: Any, may_edit: bool = True, **kwargs: Any) -> None:

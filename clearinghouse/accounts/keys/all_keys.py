@@ -20,7 +20,7 @@ def listed(request: HttpRequest) -> HttpResponse:
     require(request.user, Action.ADMINISTER)
     rows = api_keys.listed_keys().order_by("expires_at", "pk")
     page = page_of(request, rows)
-    return render(request, "access/people_keys.html", {"page": page, "now": timezone.now()})
+    return render(request, "accounts/people_keys.html", {"page": page, "now": timezone.now()})
 
 
 @require_POST

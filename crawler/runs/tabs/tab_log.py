@@ -38,7 +38,7 @@ def announced(request: HttpRequest, run: Run, docs: Docs) -> HttpResponse:
     query["told"] = str(new)
     fresh = query_without(request.GET, "since", "told")
     return render(
-        request, "crawler/parts/log_new.html",
+        request, "runs/parts/log_new.html",
         {"new": new, "query": query.urlencode(), "fresh": fresh, "open": run.state in OPEN_STATES},
     )  # fmt: skip
 
