@@ -45,7 +45,7 @@ def several(items: Schema, most: int) -> Schema:
     return {"type": "array", "items": items, "maxItems": most}
 
 
-def thing(needed: tuple[str, ...] = (), **properties: Schema) -> Schema:
+def fields(needed: tuple[str, ...] = (), **properties: Schema) -> Schema:
     """A JSON object that is sent; names that are not listed are refused."""
     found: Schema = {"type": "object", "properties": properties, "additionalProperties": False}
     return found | ({"required": list(needed)} if needed else {})

@@ -7,15 +7,12 @@ from datetime import datetime
 from typing import Any
 
 Schema = dict[str, Any]
-TEXT_LIMIT = 100_000
 
 INT: Schema = {"type": "integer"}
 TEXT: Schema = {"type": "string"}
 FLAG: Schema = {"type": "boolean"}
 MOMENT: Schema = {"type": ["string", "null"], "format": "date-time"}
 INT_OR_NOTHING: Schema = {"type": ["integer", "null"]}
-# `left`: of the skipped, what an early end left in the queue.
-COUNTERS = ("found", "queued", "crawled", "unchanged", "redirected", "skipped", "failed", "left")
 _EMPTY = {"integer": 0, "string": "", "boolean": False}
 
 

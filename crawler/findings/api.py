@@ -9,7 +9,7 @@ from clearinghouse.accounts.policies import Action, document_or_404
 from clearinghouse.library.models import Document
 
 from ..api.contract import DOCUMENT_QUERY, OF_RUN, ApiRequest, Json, page_of, router
-from ..api.request_fields import choice, number, text, thing
+from ..api.request_fields import choice, fields, number, text
 from ..api.response_fields import FLAG, INT, MOMENT, TEXT, JsonObject, list_of, shape_of
 from ..models import Finding
 from ..runs.views.run_access import run_or_404, visible_docs
@@ -19,8 +19,8 @@ from .types import Fix
 
 _WEIGHTS = {3: "stops", 2: "warns", 1: "informs"}
 STATE = choice("What people decided", *Finding.State.values)
-DECISION = thing(("state",), state=STATE, note=text("Why", 500))
-REPAIR = thing(("fix",), fix=number("The number of the offered repair", most=100))
+DECISION = fields(("state",), state=STATE, note=text("Why", 500))
+REPAIR = fields(("fix",), fix=number("The number of the offered repair", most=100))
 FINDING = JsonObject(
     "Finding", id=INT, run_id=INT, document_id=INT, title=TEXT, rule=TEXT, weight=TEXT, sentence=TEXT, state=TEXT,
     note=TEXT, decided_by=TEXT, decided_at=MOMENT,

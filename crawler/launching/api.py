@@ -19,7 +19,7 @@ from crawlpoints.point_checks import Invalid
 from crawlpoints.saved_views import views_of
 
 from ..api.contract import OF_DOCUMENT, ApiRequest, Json, page_of, router, row_or_404
-from ..api.request_fields import choice, number, several, switch, text, thing
+from ..api.request_fields import choice, fields, number, several, switch, text
 from ..api.response_fields import FLAG, INT, INT_OR_NOTHING, MOMENT, TEXT, JsonObject, list_of, shape_of
 from ..models import Every, Schedule
 from ..runs.api import RUN, SPEED_FIELD, run_json
@@ -50,10 +50,10 @@ _WHAT = {
     "speed": SPEED_FIELD,
     **_LIMITS,
 }
-LAUNCH = thing(
+LAUNCH = fields(
     **_WHAT, errors=text("With only=failed: the key of one group of errors, see the errors of the last run", 16)
 )
-PLAN = thing(
+PLAN = fields(
     ("every", "at"),
     **_WHAT,
     every=choice("How often it starts", *Every.values),
@@ -62,13 +62,14 @@ PLAN = thing(
     weekdays=several(number("0 is Monday", most=6), 7),
     monthday=number("With every=month; 31 is the last day", least=1, most=31),
 )
-CHANGE = thing(("active",), active=switch("Whether it starts"))
-REQUEST = thing(note=text("Why", 500))
+CHANGE = fields(("active",), active=switch("Whether it starts"))
+REQUEST = fields(note=text("Why", 500))
 _HOURS = several(number("The hour that begins then, in the time zone of the server", most=23), _DAY_HOURS)
-DAYS = thing(
-    ("days",), days=several(thing(("weekday", "hours"), weekday=number("0 is Monday", most=6), hours=_HOURS), 7)
+DAYS = fields(
+    ("days",),
+    days=several(fields(("weekday", "hours"), weekday=number("0 is Monday", most=6), hours=_HOURS), 7),
 )
-PAUSE = thing(("paused",), paused=switch("true: no crawl runs until false is sent"), note=text("Why", 500))
+PAUSE = fields(("paused",), paused=switch("true: no crawl runs until false is sent"), note=text("Why", 500))
 SCHEDULE = JsonObject(
     "Schedule", id=INT, what=TEXT, when=TEXT, zone=TEXT, active=FLAG, next_at=MOMENT, documents=INT,
     pages_last_time=INT, speed=TEXT, note=TEXT, label=TEXT, created_by=TEXT, last_run_id=INT_OR_NOTHING, last_said=TEXT,

@@ -12,19 +12,8 @@ from django.http import Http404
 from clearinghouse.published.types import PAGE_TYPES
 
 from ..api.contract import DOCUMENT_QUERY, OF_RUN, ApiRequest, Json, page_at_once, page_of, router
-from ..api.request_fields import choice, number, switch, text, thing
-from ..api.response_fields import (
-    FLAG,
-    INT,
-    INT_OR_NOTHING,
-    MOMENT,
-    TEXT,
-    TEXT_LIMIT,
-    JsonObject,
-    list_of,
-    one_of,
-    shape_of,
-)
+from ..api.request_fields import choice, fields, number, switch, text
+from ..api.response_fields import FLAG, INT, INT_OR_NOTHING, MOMENT, TEXT, JsonObject, list_of, one_of, shape_of
 from ..models import ErrorMark, PageVersion, Run
 from ..reports.error_marks import mark_group
 from ..runs.api import LEDGER_ROW, ledger_rows
@@ -39,6 +28,7 @@ from .views.why_views import explain
 from .views.word_diff import ADDED, LEFT_OUT, REMOVED, SAME, difference
 
 NEW = "new"
+TEXT_LIMIT = 100_000
 _COUNTS = ("pages", "new", "changed", "unchanged", "robots", "outside", "excluded", "other", "errors", "queued", "left",
            "bytes")  # fmt: skip
 LEDGER_QUERY = {
@@ -58,7 +48,7 @@ LEDGER_QUERY = {
 PAGES_QUERY = {name: one for name, one in LEDGER_QUERY.items() if name not in ("outcome", "taken")}
 FOLDER_QUERY = DOCUMENT_QUERY | {"folder": text("The folder to look into, with its slash; none: the sites", 2048)}
 TWO = {"old": number("Key of the older version", least=1), "new": number("Key of the newer version", least=1)}
-MARK = thing(("state",), state=choice("What people say of it", *ErrorMark.State.values, NEW))
+MARK = fields(("state",), state=choice("What people say of it", *ErrorMark.State.values, NEW))
 PAGE = JsonObject(
     "Page", id=INT, url=TEXT, title=TEXT, type=TEXT, language=TEXT, size=INT, found_at=MOMENT, text=TEXT, text_cut=FLAG,
     metas=list_of(list_of(TEXT)),

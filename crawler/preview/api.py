@@ -15,7 +15,7 @@ from crawlpoints.point_checks import Invalid
 from crawlpoints.queries import patterns_of
 
 from ..api.contract import OF_DOCUMENT, ApiRequest, Json, page_of, router, row_or_404
-from ..api.request_fields import number, several, text, thing
+from ..api.request_fields import fields, number, several, text
 from ..api.response_fields import FLAG, INT, INT_OR_NOTHING, MOMENT, TEXT, JsonObject, list_of, one_of, shape_of
 from ..errors import NothingToCrawl, TooManyAtOnce
 from ..launching.launch import settings_of, snapshot_of
@@ -29,24 +29,24 @@ from .form_detection import detect as detect_form
 from .sign_in_tries import tried_with
 from .timed_rules import Deadline, RulesInTime
 
-DRAFT = thing(("url", "root"), **SHOWN_FIELDS, id=number("Key of the crawl point these values would change", least=1))
+DRAFT = fields(("url", "root"), **SHOWN_FIELDS, id=number("Key of the crawl point these values would change", least=1))
 # Settings to look with instead of the saved ones; for who may save them.
 UNSAVED = {
     "draft": DRAFT | {"description": "A crawl point that is not saved, or not so"},
     "excludes": several(text("An exclude URL", LONGEST), 1_000) | {"description": "Instead of the saved ones"},
     "exclude": text("One exclude URL more", LONGEST),
 }
-QUESTION = thing(
+QUESTION = fields(
     ("urls",), urls=several(text("An address", 4096), 200), found_on=text("The page that links to it", 4096), **UNSAVED
 )  # fmt: skip
-FETCH = thing(("url",), url=text("An address", 4096), **UNSAVED)
-SIGN_IN_ADDRESS = thing(("url",), url=text("The page with the sign-in form", 2048))
-SIGN_IN = thing(
+FETCH = fields(("url",), url=text("An address", 4096), **UNSAVED)
+SIGN_IN_ADDRESS = fields(("url",), url=text("The page with the sign-in form", 2048))
+SIGN_IN = fields(
     crawl_point=number("Key of a saved crawl point; its own password is tried unless you send one", least=1),
     draft=UNSAVED["draft"],
     password=text("The password to try; it is not stored", 320),
 )
-CHOSEN = thing(crawl_points=POINTS, **UNSAVED)
+CHOSEN = fields(crawl_points=POINTS, **UNSAVED)
 _EXPLAINED = shape_of(
     asked=TEXT, url=TEXT, verdict=one_of("yes", "no", "depends"), reason=TEXT, depth=INT_OR_NOTHING,
     crawl_point_id=INT_OR_NOTHING,

@@ -8,13 +8,13 @@ from collections.abc import Sequence
 from clearinghouse.accounts.policies import Action, require
 
 from ..api.contract import OF_RUN_DOCUMENT, ApiRequest, Json, page_at_once, router, row_or_404
-from ..api.request_fields import text, thing
+from ..api.request_fields import fields, text
 from ..api.response_fields import INT, MOMENT, TEXT, JsonObject, list_of
 from ..models import Excursion, Propagation, PropagationStep
 from ..runs.api import EXCURSION, excursion_json, excursion_or_404
 from . import left_out
 
-REASON = thing(("reason",), reason=text("Why it is left out; everybody who sees the run reads it", left_out.REASON))
+REASON = fields(("reason",), reason=text("Why it is left out; everybody who sees the run reads it", left_out.REASON))
 _STEP = JsonObject(
     "Step", number=INT, name=TEXT, target=TEXT, state=TEXT, error=TEXT, started_at=MOMENT, finished_at=MOMENT
 )

@@ -24,8 +24,8 @@ from ..api.contract import (
     router,
     row_or_404,
 )
-from ..api.request_fields import choice, text, thing
-from ..api.response_fields import COUNTERS, FLAG, INT, INT_OR_NOTHING, MOMENT, TEXT, JsonObject, list_of, shape_of
+from ..api.request_fields import choice, fields, text
+from ..api.response_fields import FLAG, INT, INT_OR_NOTHING, MOMENT, TEXT, JsonObject, list_of, shape_of
 from ..errors import WrongMoment
 from ..launching import control
 from ..launching.launch import snapshot_of
@@ -41,11 +41,13 @@ from .tabs.tab_changes import why_gone
 from .tabs.tab_settings import differing, used_points
 from .views.run_access import may_control_document, run_or_404, run_to_control_or_404, visible_docs
 
+# `left`: of the skipped, what an early end left in the queue.
+COUNTERS = ("found", "queued", "crawled", "unchanged", "redirected", "skipped", "failed", "left")
 CHANGES = ("new", "changed", "gone", "moved", "unchanged")
 SPEED_FIELD = choice("How fast each site is read", *SPEEDS)
-LABEL = thing(("label",), label=text("A word by which the run is found again; empty takes it off", control.LABEL))
-SPEED = thing(("speed",), speed=SPEED_FIELD)
-DOCUMENT = thing(("document",), **DOCUMENT_QUERY)
+LABEL = fields(("label",), label=text("A word by which the run is found again; empty takes it off", control.LABEL))
+SPEED = fields(("speed",), speed=SPEED_FIELD)
+DOCUMENT = fields(("document",), **DOCUMENT_QUERY)
 LOG_QUERY = {"kind": text("The kind of line", 24), "text": text("Part of the line", 200)}
 RUNS_QUERY = {"state": choice("Which runs", *TABS), "label": text("Only runs with this label", control.LABEL)}
 CHANGES_QUERY = {"kind": choice("What became of the pages", *CHANGES)}

@@ -19,10 +19,11 @@ from clearinghouse.audit.queries import history_of_document, without_login
 from clearinghouse.library.models import Document
 from clearinghouse.published.types import PAGE_TYPES
 from crawler.api.contract import DELETED, OF_DOCUMENT, ApiRequest, Json, page_at_once, page_of, router, row_or_404
-from crawler.api.request_fields import choice, text, thing
-from crawler.api.response_fields import COUNTERS, FLAG, INT, INT_OR_NOTHING, MOMENT, TEXT, JsonObject, list_of
+from crawler.api.request_fields import choice, fields, text
+from crawler.api.response_fields import FLAG, INT, INT_OR_NOTHING, MOMENT, TEXT, JsonObject, list_of
 from crawler.ledger import stored_pages
 from crawler.models import Excursion
+from crawler.runs.api import COUNTERS
 from crawler.runs.queries import excursions_of_document
 
 from ..models import DocumentNote
@@ -51,7 +52,7 @@ PAGES_QUERY = {
     "folder": text("How the address begins, letter for letter", 2048),
     "sort": choice("Order", *stored_pages.SORTS, *(f"-{name}" for name in stored_pages.SORTS)),
 }
-NEW_NOTE = thing(("text",), text=text("What colleagues should know", document_notes.LONGEST))
+NEW_NOTE = fields(("text",), text=text("What colleagues should know", document_notes.LONGEST))
 OF_NOTE = OF_DOCUMENT + "notes/<int:note_id>/"
 
 

@@ -13,7 +13,7 @@ from django.urls import reverse
 from clearinghouse.accounts.policies import Action, document_or_404
 from clearinghouse.library.models import Document
 from crawler.api.contract import OF_DOCUMENT, ApiRequest, ApiResponse, Json, router, row_or_404
-from crawler.api.request_fields import switch, text, thing
+from crawler.api.request_fields import fields, switch, text
 from crawler.api.response_fields import FLAG, INT, INT_OR_NOTHING, TEXT, JsonObject, list_of, one_of, shape_of
 
 from ..bulk_changes import Changed
@@ -26,7 +26,7 @@ from .short_import import ImportPlan, PlannedLine
 
 MOST_BYTES = 20_000_000
 _SAVE = switch("Do it; otherwise only what each line would do is told")
-SHEET = thing(("csv",), csv=text("The lines, with their headings first", 900_000), save=_SAVE)
+SHEET = fields(("csv",), csv=text("The lines, with their headings first", 900_000), save=_SAVE)
 _LINES = list_of(shape_of(
     number=INT, name=TEXT, message=TEXT, changes=list_of(shape_of(column=TEXT, old=TEXT, new=TEXT)),
     outcome=one_of(short_import.ADD, short_import.CHANGE, short_import.UNCHANGED, short_import.ERROR),

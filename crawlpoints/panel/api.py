@@ -13,7 +13,7 @@ from django.http import Http404
 from clearinghouse.accounts.policies import Action, document_or_404, documents_for, sees_logins
 from clearinghouse.library.models import Document
 from crawler.api.contract import DELETED, OF_DOCUMENT, ApiRequest, Json, page_of, router, row_or_404
-from crawler.api.request_fields import choice, number, several, switch, text, thing
+from crawler.api.request_fields import choice, fields, number, several, switch, text
 from crawler.api.response_fields import FLAG, INT, TEXT, JsonObject, list_of, shape_of
 
 from .. import bulk_changes, services
@@ -38,24 +38,26 @@ _FIELDS = SHOWN_FIELDS | {
     "forget_password": switch("Remove the saved password"),
 }
 VERSION = {"version": number("The version you read; 409 when somebody changed it meanwhile")}
-NEW_POINT = thing(("url", "root"), **_FIELDS)
-CHANGED_POINT = thing(("version",), **_FIELDS, **VERSION)
-NEW_EXCLUDE = thing(("pattern",), pattern=text("An address, with * for anything, or regex: and an expression", LONGEST))
+NEW_POINT = fields(("url", "root"), **_FIELDS)
+CHANGED_POINT = fields(("version",), **_FIELDS, **VERSION)
+NEW_EXCLUDE = fields(
+    ("pattern",), pattern=text("An address, with * for anything, or regex: and an expression", LONGEST)
+)
 POINTS = several(number("Key of a crawl point", least=1), 500)
-LIMITS = thing(
+LIMITS = fields(
     ("crawl_points",),
     crawl_points=POINTS,
     depth=number("Depth limit", most=999),
     max_pages=number("Maximum pages; 0 is no limit", most=_MOST_PAGES),
     active=switch("Whether they are crawled"),
 )
-COPY = thing(
+COPY = fields(
     ("crawl_points", "document"),
     crawl_points=POINTS,
     document=number("Key of the other document", least=1),
     move=switch("Delete them here; they can be restored"),
 )
-UNDO = thing(("undo",), undo=text("What the change answered with", 900_000))
+UNDO = fields(("undo",), undo=text("What the change answered with", 900_000))
 CRAWL_POINT = JsonObject(
     "CrawlPoint", id=INT, version=INT, deleted=FLAG, depth=INT, max_pages=INT, authentication=TEXT, has_password=FLAG,
     **dict.fromkeys(TEXTS, TEXT), **dict.fromkeys(SWITCHES, FLAG),
