@@ -2,6 +2,8 @@
 
 Does not: change rows itself, or decide who may. Called by: the URL configuration.
 
-contract says what can be asked (one entry per address, from which the routes and the OpenAPI document are made),
-door answers it in JSON, shapes turns rows into JSON, the other modules are the operations.
+    contract    what an operation is; each stands in the module `api` of its subject, above the function that does it
+    request_fields, response_fields     what may be sent, and whether a value fits; what is answered
+    dispatch    method, rate, JSON, refusals
+    addresses   all operations; the routes and the OpenAPI document are made from them
 """

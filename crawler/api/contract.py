@@ -1,18 +1,30 @@
-"""What an operation is: its words, what it takes, what it may answer. Pure; from this the OpenAPI document is made."""
+"""Owns: what an operation is: its address, what it takes, what it may answer; the OpenAPI document is made from it.
 
-import re
-from collections.abc import Callable, Mapping
+Does not: check (request_fields) or answer (dispatch). Called by: crawler.api, the modules api of all subjects.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partialmethod
 from typing import Any
 
-from django.http import HttpRequest
+from django.core.paginator import Paginator
+from django.http import Http404, HttpRequest
 
-from clearinghouse.web.plurals import plural
+from .request_fields import MOST_ROWS, number, switch
+from .response_fields import JsonObject, Schema
 
-Schema = dict[str, Any]
-MOST_ROWS = 200
-_HALVES = re.compile("[\ud800-\udfff]")  # JSON can write them, no database takes them
-BIGGEST = 2**62  # a database column holds it, and one more
+PER_PAGE = 50
+OF_DOCUMENT = "documents/<int:doc_id>/"
+OF_RUN = "runs/<int:run_id>/"
+OF_RUN_DOCUMENT = OF_RUN + "documents/<int:doc_id>/"
+PAGING: dict[str, Schema] = {
+    "page": number("Which page of the list, from 1", least=1, most=1_000_000),
+    "rows": number("Rows of a page", least=1, most=MOST_ROWS),
+}
+DELETED: dict[str, Schema] = {"deleted": switch("The deleted ones instead")}
+DOCUMENT_QUERY: dict[str, Schema] = {"document": number("Key of a document", least=1)}
+Json = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,15 +46,20 @@ class ApiRequest:
 
 @dataclass(frozen=True, slots=True)
 class ApiResponse:
-    body: Any
-    status: int = 200
+    """For an answer with another status than the operation usually has."""
+
+    body: Json
+    status: int
+
+
+Do = Callable[..., Json | ApiResponse]
 
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    do: Callable[..., ApiResponse]
+    do: Do
     summary: str
-    gives: str  # the name of a schema, for lists of its items
+    gives: JsonObject  # for lists their items
     many: bool = False
     query: Mapping[str, Schema] = field(default_factory=dict)
     body: Schema | None = None
@@ -55,122 +72,55 @@ class Operation:
 class ApiAddress:
     path: str  # as Django writes it: documents/<int:doc_id>/
     name: str
-    methods: Mapping[str, Operation]
+    methods: dict[str, Operation]
 
 
-class WrongRequest(Exception):
-    """What was sent is not what the contract says: a sentence for each field."""
+class ApiRouter:
+    """All operations by address: each is named above the function that does it."""
 
-    def __init__(self, fields: dict[str, list[str]], status: int = 422) -> None:
-        super().__init__("Some values cannot be used")
-        self.fields = fields
-        self.status = status
+    def __init__(self) -> None:
+        self.addresses: dict[str, ApiAddress] = {}
 
+    def _add(
+        self, method: str, path: str, name: str, summary: str, gives: JsonObject, **more: Any
+    ) -> Callable[[Do], Do]:
+        if more.get("many"):
+            more["query"] = PAGING | more.get("query", {})
 
-def number(meaning: str, least: int = 0, most: int = BIGGEST) -> Schema:
-    return {"type": "integer", "minimum": least, "maximum": most, "description": meaning}
+        def added(do: Do) -> Do:
+            address = self.addresses.setdefault(path, ApiAddress(path, name, {}))
+            address.methods[method] = Operation(do, summary, gives, **more)
+            return do
 
+        return added
 
-def text(meaning: str, longest: int = 500) -> Schema:
-    return {"type": "string", "maxLength": longest, "description": meaning}
-
-
-def switch(meaning: str) -> Schema:
-    return {"type": "boolean", "description": meaning}
-
-
-def choice(meaning: str, *words: str) -> Schema:
-    return {"type": "string", "enum": list(words), "description": meaning}
-
-
-def several(items: Schema, most: int) -> Schema:
-    return {"type": "array", "items": items, "maxItems": most}
+    get = partialmethod(_add, "GET")
+    post = partialmethod(_add, "POST")
+    put = partialmethod(_add, "PUT")
+    patch = partialmethod(_add, "PATCH")
+    delete = partialmethod(_add, "DELETE")
 
 
-def thing(needed: tuple[str, ...] = (), **properties: Schema) -> Schema:
-    """A JSON object; names that are not listed are refused."""
-    found: Schema = {"type": "object", "properties": properties, "additionalProperties": False}
-    return found | ({"required": list(needed)} if needed else {})
+router = ApiRouter()
 
 
-PAGING: dict[str, Schema] = {
-    "page": number("Which page of the list, from 1", least=1, most=1_000_000),
-    "rows": number("Rows of a page", least=1, most=MOST_ROWS),
-}
-_WORDS: dict[str, tuple[type, str]] = {
-    "integer": (int, "a whole number"), "string": (str, "text"), "boolean": (bool, "true or false"),
-    "array": (list, "a list"), "object": (dict, "an object"),
-}  # fmt: skip
+def page_of(rows: Any, asked: ApiRequest, shape: Callable[[Any], Json]) -> Json:
+    """One page of a list: {"count", "page", "pages", "rows", "items"}; behind the last page nothing."""
+    return page_at_once(rows, asked, lambda page: [shape(row) for row in page])
 
 
-def check(value: Any, schema: Schema, name: str = "") -> dict[str, list[str]]:
-    """What is wrong with the value, by the name of the field; empty when nothing is."""
-    kind, word = _WORDS[schema["type"]]
-    if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
-        return {name: [f"This must be {word}"]}
-    if schema["type"] == "object":
-        return _check_object(value, schema)
-    if schema["type"] == "array":
-        return _check_list(value, schema, name)
-    sentence = _limit(value, schema)
-    return {name: [sentence]} if sentence else {}
+def page_at_once(rows: Any, asked: ApiRequest, shape: Callable[[Sequence[Any]], list[Json]]) -> Json:
+    """The same for rows that need something read for all of a page."""
+    paginator = Paginator(rows, asked.query.get("rows", PER_PAGE))
+    number = asked.query.get("page", 1)
+    items = shape(list(paginator.page(number).object_list)) if number <= paginator.num_pages else []
+    head = {"count": paginator.count, "page": number, "pages": paginator.num_pages, "rows": paginator.per_page}
+    return head | {"items": items}
 
 
-def _limit(value: Any, schema: Schema) -> str:
-    if "enum" in schema and value not in schema["enum"]:
-        return f"This must be one of: {', '.join(schema['enum'])}"
-    if schema["type"] == "string":
-        if len(value) > schema.get("maxLength", BIGGEST):
-            return f"This may have at most {plural(schema['maxLength'], 'character')}"
-        if _HALVES.search(value):
-            return "This may not contain half of a character (a lone surrogate)"
-        return "This may not contain the character NUL" if "\0" in value else ""
-    if schema["type"] == "integer" and not schema.get("minimum", 0) <= value <= schema.get("maximum", BIGGEST):
-        return f"This must be between {schema.get('minimum', 0)} and {schema.get('maximum', BIGGEST)}"
-    return ""
-
-
-def _check_list(value: list[Any], schema: Schema, name: str) -> dict[str, list[str]]:
-    if len(value) > schema["maxItems"]:
-        return {name: [f"At most {schema['maxItems']} at once"]}
-    for item in value:
-        if wrong := check(item, schema["items"], name):
-            return wrong
-    return {}
-
-
-def _check_object(value: dict[str, Any], schema: Schema) -> dict[str, list[str]]:
-    known = schema["properties"]
-    wrong: dict[str, list[str]] = {}
-    for name, inner in value.items():
-        if name not in known:
-            wrong[name] = ["There is no such field"]
-        else:
-            wrong |= check(inner, known[name], name)
-    missing = [name for name in schema.get("required", ()) if name not in value]
-    return wrong | {name: ["This is needed"] for name in missing}
-
-
-def from_query(given: Mapping[str, str], known: Mapping[str, Schema]) -> dict[str, Any]:
-    """The values of a query string, as what the contract says they are. Raises Wrong."""
-    values: dict[str, Any] = {}
-    wrong: dict[str, list[str]] = {}
-    for name, word in given.items():
-        if name not in known:
-            wrong[name] = ["There is no such parameter"]
-            continue
-        value = _read(word, known[name]["type"])
-        found = check(value, known[name], name)
-        wrong |= found
-        values[name] = value
-    if wrong:
-        raise WrongRequest(wrong, status=400)
-    return values
-
-
-def _read(word: str, kind: str) -> Any:
-    if kind == "integer" and word.isascii() and word.isdigit() and len(word) < 20:
-        return int(word)
-    if kind == "boolean":
-        return {"true": True, "1": True, "false": False, "0": False}.get(word.lower(), word)
-    return word
+def row_or_404(rows: Any, key: Any, missing: str) -> Any:
+    """The one of these rows that has this key; `missing` is the sentence of the refusal."""
+    row = rows.filter(pk=key).first()
+    if row is None:
+        raise Http404(missing)
+    return row

@@ -1,4 +1,4 @@
-"""The OpenAPI 3.1 document and the page that shows it, both made from the table of addresses."""
+"""Owns: the OpenAPI 3.1 document and the page that shows it, both made from the addresses. Called by: urls."""
 
 import re
 from typing import Any
@@ -10,11 +10,9 @@ from django.views.decorators.http import require_safe
 from clearinghouse import __version__
 
 from .addresses import ADDRESSES
-from .addresses import SCHEMAS as MORE_SCHEMAS
-from .contract import Operation, Schema
-from .door import REQUESTS_A_MINUTE
-from .result_shapes import SCHEMAS as RESULT_SCHEMAS
-from .shapes import SCHEMAS
+from .contract import Operation
+from .dispatch import REQUESTS_A_MINUTE
+from .response_fields import TEXT, Schema, list_of
 
 BASE = "/api/v1/"
 _ARGUMENT = re.compile(r"<(\w+):(\w+)>")
@@ -26,6 +24,11 @@ _REFUSALS = {
     "409": "Somebody changed it meanwhile, or the run does not allow it now",
     "422": "Some values cannot be used; the sentences stand at their fields",
     "429": "Too many requests; the header Retry-After says when to go on",
+}
+_REFUSAL: Schema = {
+    "type": "object",
+    "properties": {"code": TEXT, "error": TEXT, "fields": {"type": "object", "additionalProperties": list_of(TEXT)}},
+    "required": ["code", "error"],
 }
 
 
@@ -70,7 +73,7 @@ def openapi() -> dict[str, Any]:
             for address in ADDRESSES
         },
         "components": {
-            "schemas": SCHEMAS | RESULT_SCHEMAS | MORE_SCHEMAS | {"Explanation": _explanation()},
+            "schemas": {one.gives.name: one.gives.schema for one in _operations()} | {"Refusal": _REFUSAL},
             "securitySchemes": {"key": {"type": "http", "scheme": "bearer"}},
         },
     }
@@ -83,9 +86,8 @@ def _about() -> str:
     )
 
 
-def _explanation() -> Schema:
-    items = {"type": "array", "items": {"$ref": "#/components/schemas/Explained"}}
-    return {"type": "object", "properties": {"items": items}, "required": ["items"]}
+def _operations() -> list[Operation]:
+    return [one for address in ADDRESSES for one in address.methods.values()]
 
 
 def _parameters(path: str) -> dict[str, Any]:
@@ -118,9 +120,8 @@ def _operation(name: str, method: str, one: Operation) -> dict[str, Any]:
 
 
 def _given(one: Operation) -> Schema:
-    schema: Schema = {"$ref": f"#/components/schemas/{one.gives}"}
     if not one.many:
-        return schema
+        return one.gives.reference
     numbers = {name: {"type": "integer"} for name in ("count", "page", "pages", "rows")}
-    properties = numbers | {"items": {"type": "array", "items": schema}}
+    properties = numbers | {"items": list_of(one.gives.reference)}
     return {"type": "object", "properties": properties, "required": list(properties)}

@@ -1,10 +1,10 @@
-"""Doors of the JSON API; included under api/."""
+"""Addresses of the JSON API; included under api/."""
 
 from django.urls import path
 
 from . import openapi
 from .addresses import ADDRESSES
-from .door import nothing_here, view_of
+from .dispatch import nothing_here, view_of
 
 urlpatterns = [
     path("docs/", openapi.page, name="api-docs"),

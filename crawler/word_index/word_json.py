@@ -1,6 +1,6 @@
 """What the word index says about a word and about a page, as JSON: the commands print it, the API answers with it.
 
-Called by: the commands word and page, crawler.api.
+Called by: the commands word and page, crawler.word_index.api.
 """
 
 from datetime import UTC, datetime

@@ -10,12 +10,13 @@ from hypothesis import strategies as st
 
 from clearinghouse.accounts.keys import api_keys
 from clearinghouse.library.models import Document
-from crawler.api import door, shapes
+from crawler.api import dispatch
 from crawler.api.addresses import ADDRESSES
 from crawler.api.openapi import openapi
 from crawler.launching.launch import snapshot_of
 from crawler.models import Finding, LedgerEntry, Propagation, Run
 from crawler.preview import preview_rows as previews
+from crawlpoints.documents import api
 from crawlpoints.imports import import_steps
 from tests.accounts.routes import indexed_page, routes, undone
 
@@ -73,7 +74,7 @@ def _allowed(schema: dict[str, Any]) -> st.SearchStrategy[Any]:
 
 @pytest.fixture
 def client(administrator: Any, monkeypatch: pytest.MonkeyPatch) -> Client:
-    monkeypatch.setattr(door, "_RATE", door.Rate(10**9))
+    monkeypatch.setattr(dispatch, "_RATE", dispatch.Rate(10**9))
     _, text = api_keys.create(administrator, "test")
     return Client(headers={"Authorization": f"Bearer {text}"}, raise_request_exception=False)
 
@@ -204,7 +205,7 @@ def test_a_fault_of_ours_is_told_in_json_and_says_nothing_of_it(
     def broken(*arguments: Any) -> None:
         raise RuntimeError("the inside of the house")
 
-    monkeypatch.setattr(shapes, "document", broken)
+    monkeypatch.setattr(api, "document_json", broken)
     response = client.get(f"/api/v1/documents/{known['doc_id'][0]}/")
     assert (response.status_code, response.json()["code"]) == (500, "fault")
     assert "inside" not in response.content.decode()

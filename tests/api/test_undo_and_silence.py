@@ -6,8 +6,8 @@ import pytest
 
 from clearinghouse.library import services as library
 from clearinghouse.library.models import Document, Project
-from crawler.api import taking_back
 from crawler.launching import quiet_hours
+from crawlpoints.panel import api
 from crawlpoints.queries import excludes_of, points_of
 from tests.api.conftest import ROOT
 
@@ -54,7 +54,7 @@ def test_a_change_is_taken_back_within_an_hour(
 ) -> None:
     asks, address = program(editor).ask, f"documents/{document.pk}/"
     done = asks("POST", address + "exclude-urls/import/", {"csv": f"{ROOT}x/*", "save": True})[1]
-    monkeypatch.setattr(taking_back, "SECONDS", -1)
+    monkeypatch.setattr(api, "UNDO_SECONDS", -1)
     status, answer = asks("POST", address + "undo/", {"undo": done["undo"]})
     assert status == 422 and "more than an hour old" in answer["fields"]["undo"][0]
 

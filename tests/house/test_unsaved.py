@@ -11,7 +11,7 @@ FROM_SAVED = {
     "crawler.word_index.parents_children": "a document without a snapshot: no exclude URLs",
     "crawler.engine.local_queue": "what a run is told to obey: the saved ones",
     "crawler.propagation.pinned_scope": "rows of exclude URLs",
-    "crawler.api.result_shapes": "the name of a field of an answer",
+    "crawler.runs.api": "the name of a field of an answer",
     "crawler.findings.decisions": "the numbers of rows it has just saved, for their Undo",
     "crawler.findings.exclude_folder_views": "the numbers of rows it has just saved, for their Undo",
     "crawlpoints.imports.short_import": "the numbers of rows it has just saved, for their Undo",

@@ -52,8 +52,8 @@ def test_t42_the_launch_form_names_its_scope(signed_in: Any, administrator: Any,
 def test_t42_a_chunked_body_is_read_by_the_web_server(house: House) -> None:
     """As the attack had it: one document was named, in pieces, and a run of all of them began."""
     house.manage("load_demo")
-    made = "from django.contrib.auth import get_user_model as m; from clearinghouse.accounts import keys;"
-    made += 'print(keys.create(m().objects.get(username="administrator"), "test")[1])'
+    made = "from django.contrib.auth import get_user_model as m; from clearinghouse.accounts.keys import api_keys;"
+    made += 'print(api_keys.create(m().objects.get(username="administrator"), "test")[1])'
     key = house.run("shell", "-c", made).stdout.split()[-1]
     house.start_web()
     body = json.dumps({"documents": [2], "speed": "fast"}).encode()

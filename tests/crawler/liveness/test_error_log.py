@@ -7,9 +7,9 @@ import pytest
 from django.db import transaction
 from django.test import Client
 
-from crawler.api import shapes
 from crawler.liveness import error_log
 from crawler.models import Fault
+from crawlpoints.documents import api
 
 pytestmark = pytest.mark.django_db(databases=["default", "webcrawl", "primary", "backup"])
 log = logging.getLogger("tests.faults")
@@ -28,7 +28,7 @@ def test_a_fault_of_a_web_page_stands_in_the_error_log(
     def broken(*arguments: Any) -> None:
         raise RuntimeError("the inside of the house")
 
-    monkeypatch.setattr(shapes, "document", broken)
+    monkeypatch.setattr(api, "document_json", broken)
     browser: Client = signed_in(administrator)
     browser.raise_request_exception = False
     assert browser.get(f"/api/v1/documents/{document.pk}/").status_code == 500

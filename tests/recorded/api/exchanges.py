@@ -84,13 +84,13 @@ def _filled(value: Any, given: dict[str, Any]) -> Any:
 @contextmanager
 def no_limit_of_requests(most: int = 10**9) -> Iterator[None]:
     """The record asks more in a minute than a person may."""
-    from crawler.api import door
+    from crawler.api import dispatch
 
-    usual, door._RATE = door._RATE, door.Rate(most)
+    usual, dispatch._RATE = dispatch._RATE, dispatch.Rate(most)
     try:
         yield
     finally:
-        door._RATE = usual
+        dispatch._RATE = usual
 
 
 def _of_all(programs: Programs) -> dict[str, Any]:

@@ -1,4 +1,7 @@
-"""The word index as JSON: a word with the pages that hold it, a page with its words and links."""
+"""Owns: the JSON API of the word index: a word with the pages that hold it, a page with its words and links.
+
+Does not: split or count words. Called by: crawler.api.
+"""
 
 from typing import Any
 
@@ -6,54 +9,41 @@ from clearinghouse.accounts.policies import Action, require
 from clearinghouse.database.aliases import TARGETS
 from clearinghouse.search.public_target import live_generation
 
-from ..word_index import indexed_page, parents_children, words_in_text
-from ..word_index import word_json as index_shapes
-from ..word_index.postings import Postings, candidates, some
-from ..word_index.stopwords import STOPWORDS
-from ..word_index.views import LINKING, LOOKED_AT, counted, docs_of, page_or_404
-from .contract import (
-    MOST_ROWS,
-    PAGING,
-    ApiAddress,
-    ApiRequest,
-    ApiResponse,
-    Operation,
-    Schema,
-    WrongRequest,
-    choice,
-    number,
-    text,
-)
-from .door import PER_PAGE
-from .shapes import FLAG, INT, INT_OR_NOTHING, MOMENT, TEXT, list_of, shape_of
+from ..api.contract import PAGING, PER_PAGE, ApiRequest, Json, router
+from ..api.request_fields import MOST_ROWS, WrongRequest, choice, number, text
+from ..api.response_fields import FLAG, INT, INT_OR_NOTHING, MOMENT, TEXT, JsonObject, list_of, shape_of
+from . import indexed_page, parents_children, words_in_text
+from . import word_json as index_shapes
+from .postings import Postings, candidates, some
+from .stopwords import STOPWORDS
+from .views import LINKING, LOOKED_AT, counted, docs_of, page_or_404
 
-_FACTS: dict[str, Schema] = {
+_FACTS = {
     "page_id": INT, "doc_id": INT, "url": TEXT, "title": TEXT, "type": TEXT, "language": TEXT,
     "last_modified": MOMENT, "crawled_at": MOMENT,
 }  # fmt: skip
 _POSTING = shape_of(page_id=INT, doc_id=INT, url=TEXT, title=TEXT, frequency=INT, positions=list_of(INT))
-SCHEMAS: dict[str, Schema] = {
-    "Word": shape_of(
-        word=TEXT, word_id=INT_OR_NOTHING, target=TEXT, generation=INT, pages=INT_OR_NOTHING,
-        postings=list_of(_POSTING), next=INT_OR_NOTHING,
-    ),
-    "IndexedPage": shape_of(
-        **_FACTS, target=TEXT, generation=INT, different_words=INT,
-        words=list_of(shape_of(word=TEXT, word_id=INT_OR_NOTHING, frequency=INT, positions=list_of(INT))),
-        links=INT_OR_NOTHING, children=list_of(shape_of(url=TEXT, anchor=TEXT, page_id=INT_OR_NOTHING)),
-        backlinks=INT, backlinks_complete=FLAG,
-        parents=list_of(shape_of(page_id=INT, url=TEXT, title=TEXT, anchors=list_of(TEXT))),
-    ),
-}  # fmt: skip
+WORD = JsonObject(
+    "Word", word=TEXT, word_id=INT_OR_NOTHING, target=TEXT, generation=INT, pages=INT_OR_NOTHING,
+    postings=list_of(_POSTING), next=INT_OR_NOTHING,
+)  # fmt: skip
+INDEXED_PAGE = JsonObject(
+    "IndexedPage", **_FACTS, target=TEXT, generation=INT, different_words=INT,
+    words=list_of(shape_of(word=TEXT, word_id=INT_OR_NOTHING, frequency=INT, positions=list_of(INT))),
+    links=INT_OR_NOTHING, children=list_of(shape_of(url=TEXT, anchor=TEXT, page_id=INT_OR_NOTHING)),
+    backlinks=INT, backlinks_complete=FLAG,
+    parents=list_of(shape_of(page_id=INT, url=TEXT, title=TEXT, anchors=list_of(TEXT))),
+)  # fmt: skip
 TARGET = {"target": choice("The server; primary unless named", *TARGETS)}
-WORD = TARGET | {
+WORD_QUERY = TARGET | {
     "word": text("One word; capitals and accents make no difference", 200),
     "after": number("Go on where `next` of an answer says"),
     "rows": number("Pages listed", least=1, most=MOST_ROWS),
 }
 
 
-def word(asked: ApiRequest) -> ApiResponse:
+@router.get("index/word/", "api-index-word", "A word of the index with the pages that hold it", WORD, query=WORD_QUERY)
+def word(asked: ApiRequest) -> Json:
     """`pages` is null while the pages of a new generation are being counted, and with `word_id` on content development
     for who does not see every document there; only pages you may see are listed."""
     require(asked.user, Action.VIEW)
@@ -68,7 +58,7 @@ def word(asked: ApiRequest) -> ApiResponse:
         rows = candidates(alias, generation, one, after=asked.query.get("after", 0), docs=docs)
         found = some(rows, asked.query.get("rows", PER_PAGE), LOOKED_AT)
     known = counted(alias, generation, one, docs)
-    return ApiResponse({
+    return {
         "word": one,
         "word_id": known["word_id"],
         "target": target,
@@ -76,10 +66,14 @@ def word(asked: ApiRequest) -> ApiResponse:
         "pages": known["pages"],
         "postings": [index_shapes.posting(row) for row in found.rows],
         "next": found.after or None,
-    })  # fmt: skip
+    }
 
 
-def page(asked: ApiRequest, page_id: int) -> ApiResponse:
+@router.get(
+    "index/pages/<int:page_id>/", "api-index-page", "A page of the index: its words, its links both ways", INDEXED_PAGE,
+    query=PAGING | TARGET,
+)  # fmt: skip
+def page(asked: ApiRequest, page_id: int) -> Json:
     """The same page of each of its lists; backlinks are those of the first 5,000 pages of the document."""
     target = asked.query.get("target", "primary")
     alias = TARGETS[target]
@@ -88,7 +82,7 @@ def page(asked: ApiRequest, page_id: int) -> ApiResponse:
     children = parents_children.children(alias, generation, row)
     parents = parents_children.parents(alias, generation, row, LINKING)
     shown = _slice(asked)
-    return ApiResponse({
+    return {
         **index_shapes.facts(row),
         "target": target,
         "generation": generation,
@@ -99,21 +93,10 @@ def page(asked: ApiRequest, page_id: int) -> ApiResponse:
         "backlinks": len(parents.ids),
         "backlinks_complete": parents.complete,
         "parents": [index_shapes.parent(one) for one in parents_children.named(alias, row, parents.ids[shown])],
-    })  # fmt: skip
+    }
 
 
 def _slice(asked: ApiRequest) -> Any:
     rows = asked.query.get("rows", PER_PAGE)
     start = (asked.query.get("page", 1) - 1) * rows
     return slice(start, start + rows)
-
-
-ADDRESSES = (
-    ApiAddress("index/word/", "api-index-word", {
-        "GET": Operation(word, "A word of the index with the pages that hold it", "Word", query=WORD),
-    }),
-    ApiAddress("index/pages/<int:page_id>/", "api-index-page", {
-        "GET": Operation(page, "A page of the index: its words, its links both ways", "IndexedPage",
-                         query=PAGING | TARGET),
-    }),
-)  # fmt: skip

@@ -1,13 +1,15 @@
-"""The way in and out of every operation: method, rate, JSON, paging, and every refusal as JSON with a sentence."""
+"""Owns: the way in and out of every operation: method, rate, JSON, and every refusal as JSON with a sentence.
+
+Does not: know a subject. Called by: the URL configuration.
+"""
 
 import json
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from django.core.exceptions import BadRequest, PermissionDenied
-from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 
 from clearinghouse.database.records import StaleRecord
@@ -15,9 +17,9 @@ from clearinghouse.web.plurals import plural
 from crawlpoints.point_checks import Invalid
 
 from ..errors import AllBusy, NothingToCrawl, TimeUsedUp, TooManyAtOnce, WrongMoment
-from .contract import ApiAddress, ApiRequest, ApiResponse, Operation, WrongRequest, check, from_query
+from .contract import ApiAddress, ApiRequest, ApiResponse, Operation
+from .request_fields import WrongRequest, check, from_query
 
-PER_PAGE = 50
 REQUESTS_A_MINUTE = 600  # of one person, in each process of the web server
 _LONGEST_BODY = 1_000_000
 
@@ -69,7 +71,9 @@ def _guarded(operation: Operation, request: HttpRequest, keys: dict[str, Any]) -
         return _refuse(404, "not_found", f"{missing}.")
     except PermissionDenied as refused:
         return _refuse(403, "refused", f"You may not do this. {refused}")
-    return JsonResponse(answer.body, status=answer.status, safe=False)
+    if isinstance(answer, ApiResponse):
+        return JsonResponse(answer.body, status=answer.status)
+    return JsonResponse(answer, status=operation.status)
 
 
 def _too_many(sentence: str, seconds: int) -> HttpResponse:
@@ -103,15 +107,6 @@ def _body(operation: Operation, request: HttpRequest) -> dict[str, Any]:
 
 def _no_constant(word: str) -> None:
     raise ValueError(f"{word} is not JSON")
-
-
-def page_of(rows: Any, asked: ApiRequest, shape: Callable[[Sequence[Any]], list[Any]]) -> ApiResponse:
-    """One page of a list: {"count", "page", "pages", "rows", "items"}; behind the last page nothing."""
-    paginator = Paginator(rows, asked.query.get("rows", PER_PAGE))
-    number = asked.query.get("page", 1)
-    items = shape(list(paginator.page(number).object_list)) if number <= paginator.num_pages else []
-    head = {"count": paginator.count, "page": number, "pages": paginator.num_pages, "rows": paginator.per_page}
-    return ApiResponse(head | {"items": items})
 
 
 class Rate:

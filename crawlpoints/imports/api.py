@@ -1,4 +1,7 @@
-"""Operations on imports from CSV: a short one is done at once, a long one is worked on, and followed at its address."""
+"""Owns: the JSON API of imports: a short one is done at once, a long one is worked on and followed at its address.
+
+Does not: read lines or change rows itself. Called by: crawler.api.
+"""
 
 import codecs
 from collections.abc import Callable, Iterable, Iterator
@@ -9,44 +12,44 @@ from django.urls import reverse
 
 from clearinghouse.accounts.policies import Action, document_or_404
 from clearinghouse.library.models import Document
-from crawlpoints.bulk_changes import Changed
-from crawlpoints.imports import import_steps, short_import
-from crawlpoints.imports.point_csv import UnreadablePointCsv, is_long
-from crawlpoints.imports.short_import import ImportPlan, PlannedLine
-from crawlpoints.models import Import
-from crawlpoints.point_checks import Invalid
+from crawler.api.contract import OF_DOCUMENT, ApiRequest, ApiResponse, Json, router, row_or_404
+from crawler.api.request_fields import fields, switch, text
+from crawler.api.response_fields import FLAG, INT, INT_OR_NOTHING, TEXT, JsonObject, list_of, one_of, shape_of
 
-from .contract import ApiAddress, ApiRequest, ApiResponse, Operation, Schema, switch, text, thing
-from .paths import DOCUMENT, IMPORT
-from .shapes import FLAG, INT, INT_OR_NOTHING, TEXT, list_of, shape_of
-from .taking_back import token_of
+from ..bulk_changes import Changed
+from ..models import Import
+from ..panel.api import undo_token
+from ..point_checks import Invalid
+from . import import_steps, short_import
+from .point_csv import UnreadablePointCsv, is_long
+from .short_import import ImportPlan, PlannedLine
 
 MOST_BYTES = 20_000_000
 _SAVE = switch("Do it; otherwise only what each line would do is told")
-SHEET = thing(("csv",), csv=text("The lines, with their headings first", 900_000), save=_SAVE)
-_OUTCOME: Schema = {
-    "type": "string", "enum": [short_import.ADD, short_import.CHANGE, short_import.UNCHANGED, short_import.ERROR],
-}  # fmt: skip
+SHEET = fields(("csv",), csv=text("The lines, with their headings first", 900_000), save=_SAVE)
 _LINES = list_of(shape_of(
-    number=INT, outcome=_OUTCOME, name=TEXT, message=TEXT,
-    changes=list_of(shape_of(column=TEXT, old=TEXT, new=TEXT)),
+    number=INT, name=TEXT, message=TEXT, changes=list_of(shape_of(column=TEXT, old=TEXT, new=TEXT)),
+    outcome=one_of(short_import.ADD, short_import.CHANGE, short_import.UNCHANGED, short_import.ERROR),
 ))  # fmt: skip
-SCHEMAS: dict[str, Schema] = {
-    "Import": shape_of(
-        saved=FLAG, added=list_of(INT), changed=INT, undo=TEXT, ignored_columns=list_of(TEXT), lines=_LINES,
-        import_id=INT_OR_NOTHING, status=TEXT,
-    ),
-    "LongImport": shape_of(
-        id=INT, state={"type": "string", "enum": [str(one) for one in Import.State]}, lines=INT, position=INT,
-        added=INT, changed=INT, unchanged=INT, errors=INT, asked_by=TEXT, ignored_columns=list_of(TEXT),
-        first_lines=_LINES, first_errors=_LINES,
-    ),
-}  # fmt: skip
+IMPORT = JsonObject(
+    "Import", saved=FLAG, added=list_of(INT), changed=INT, undo=TEXT, ignored_columns=list_of(TEXT), lines=_LINES,
+    import_id=INT_OR_NOTHING, status=TEXT,
+)  # fmt: skip
+LONG_IMPORT = JsonObject(
+    "LongImport", id=INT, state=one_of(*Import.State), lines=INT, position=INT, added=INT, changed=INT, unchanged=INT,
+    errors=INT, asked_by=TEXT, ignored_columns=list_of(TEXT), first_lines=_LINES, first_errors=_LINES,
+)  # fmt: skip
+OF_IMPORT = OF_DOCUMENT + "imports/<int:import_id>/"
 Do = Callable[[Document, str], tuple[ImportPlan, Changed]]
 _ORDERS = {"import": import_steps.confirm, "cancel": import_steps.cancel, "undo": import_steps.take_back}
 
 
-def import_points(asked: ApiRequest, doc_id: int) -> ApiResponse:
+@router.post(
+    OF_DOCUMENT + "crawl-points/import/", "api-crawl-points-import",
+    "Import crawl points from CSV, or see what it would do", IMPORT, body=SHEET, query={"save": _SAVE}, streams="csv",
+    later=True,
+)  # fmt: skip
+def import_points(asked: ApiRequest, doc_id: int) -> Json | ApiResponse:
     """More than 300 lines are worked on beside the request: 202, and the address that says how far it has come."""
     document = document_or_404(asked.user, doc_id, Action.EDIT)
     sheet = asked.body["csv"]
@@ -62,7 +65,11 @@ def import_points(asked: ApiRequest, doc_id: int) -> ApiResponse:
     return ApiResponse(told | {"import_id": row.pk, "status": status}, 202)
 
 
-def import_excludes(asked: ApiRequest, doc_id: int) -> ApiResponse:
+@router.post(
+    OF_DOCUMENT + "exclude-urls/import/", "api-exclude-urls-import", "Import exclude URLs from CSV or lines", IMPORT,
+    body=SHEET,
+)  # fmt: skip
+def import_excludes(asked: ApiRequest, doc_id: int) -> Json:
     document = document_or_404(asked.user, doc_id, Action.EDIT)
     return _imported(asked, document, short_import.plan_excludes, short_import.import_excludes)
 
@@ -89,25 +96,23 @@ def _bounded(pieces: Iterable[bytes]) -> Iterator[bytes]:
         yield piece
 
 
-def _imported(
-    asked: ApiRequest, document: Document, plan_of: Callable[[Document, str], ImportPlan], do: Do
-) -> ApiResponse:
+def _imported(asked: ApiRequest, document: Document, plan_of: Callable[[Document, str], ImportPlan], do: Do) -> Json:
     """Lines with an error are left out; the others are done together, or none of them."""
     lines, saved = asked.body["csv"], _saves(asked)
     try:
         plan, changed = do(document, lines) if saved else (plan_of(document, lines), Changed())
     except UnreadablePointCsv as wrong:
         raise Invalid({"csv": [str(wrong)]}) from None
-    return ApiResponse({
+    return {
         "saved": saved,
         "added": [*changed.added, *changed.excludes],
         "changed": len(changed.before),
-        "undo": token_of(asked, document.pk, changed),
+        "undo": undo_token(asked, document.pk, changed),
         "ignored_columns": list(plan.ignored),
         "lines": [_line(line) for line in plan.lines],
         "import_id": None,
         "status": "",
-    })  # fmt: skip
+    }
 
 
 def _line(line: PlannedLine) -> dict[str, Any]:
@@ -119,55 +124,39 @@ def _changes(changes: Iterable[Any]) -> list[dict[str, str]]:
     return [{"column": column, "old": str(old), "new": str(new)} for column, old, new in changes]
 
 
-def status(asked: ApiRequest, doc_id: int, import_id: int) -> ApiResponse:
-    return ApiResponse(_long(_found(asked, doc_id, import_id)))
+@router.get(OF_IMPORT, "api-import", "How far a long import has come, and what it does", LONG_IMPORT)
+def status(asked: ApiRequest, doc_id: int, import_id: int) -> Json:
+    return _long(_found(asked, doc_id, import_id))
 
 
-def order(asked: ApiRequest, doc_id: int, import_id: int, order: str) -> ApiResponse:
+@router.post(
+    OF_IMPORT + "<slug:order>/", "api-import-order", "Let a long import be done, cancelled, or taken back", LONG_IMPORT,
+    status=202,
+)  # fmt: skip
+def order(asked: ApiRequest, doc_id: int, import_id: int, order: str) -> Json:
     """import: do what it would; cancel: do nothing of it; undo: as it was before."""
     row = _found(asked, doc_id, import_id)
     if order not in _ORDERS:
         raise Http404(f"No such command; there are {', '.join(_ORDERS)}")
     _ORDERS[order](row)
     row.refresh_from_db()
-    return ApiResponse(_long(row), 202)
+    return _long(row)
 
 
 def _found(asked: ApiRequest, doc_id: int, import_id: int) -> Import:
     document = document_or_404(asked.user, doc_id, Action.EDIT)
-    row = Import.objects.filter(pk=import_id, document=document).first()
-    if row is None:
-        raise Http404("No such import")
-    return row
+    found: Import = row_or_404(Import.objects.filter(document=document), import_id, "No such import")
+    return found
 
 
-def _long(row: Import) -> dict[str, Any]:
+def _long(row: Import) -> Json:
     counts, told = row.counts, row.told
 
-    def lines(name: str) -> list[dict[str, Any]]:
+    def lines(name: str) -> list[Json]:
         return [one | {"changes": _changes(one["changes"])} for one in told.get(name, [])]
 
-    return {
-        "id": row.pk, "state": row.state, "lines": row.lines, "position": row.position, "asked_by": row.asked_by,
-        "added": counts.get(short_import.ADD, 0), "changed": counts.get(short_import.CHANGE, 0),
-        "unchanged": counts.get(short_import.UNCHANGED, 0), "errors": counts.get(short_import.ERROR, 0),
-        "ignored_columns": list(told.get("ignored", [])), "first_lines": lines("lines"),
-        "first_errors": lines("errors"),
-    }  # fmt: skip
-
-
-ADDRESSES = (
-    ApiAddress(DOCUMENT + "crawl-points/import/", "api-crawl-points-import", {
-        "POST": Operation(import_points, "Import crawl points from CSV, or see what it would do", "Import", body=SHEET,
-                          query={"save": _SAVE}, streams="csv", later=True),
-    }),
-    ApiAddress(DOCUMENT + "exclude-urls/import/", "api-exclude-urls-import", {
-        "POST": Operation(import_excludes, "Import exclude URLs from CSV or lines", "Import", body=SHEET),
-    }),
-    ApiAddress(IMPORT, "api-import", {
-        "GET": Operation(status, "How far a long import has come, and what it does", "LongImport"),
-    }),
-    ApiAddress(IMPORT + "<slug:order>/", "api-import-order", {
-        "POST": Operation(order, "Let a long import be done, cancelled, or taken back", "LongImport", status=202),
-    }),
-)  # fmt: skip
+    return LONG_IMPORT.of(
+        row, added=counts.get(short_import.ADD, 0), changed=counts.get(short_import.CHANGE, 0),
+        unchanged=counts.get(short_import.UNCHANGED, 0), errors=counts.get(short_import.ERROR, 0),
+        ignored_columns=list(told.get("ignored", [])), first_lines=lines("lines"), first_errors=lines("errors"),
+    )  # fmt: skip
