@@ -11,7 +11,7 @@ from django.db.models import F, Q
 from django.utils import timezone
 
 from clearinghouse.database.aliases import WEBCRAWL
-from clearinghouse.operations import work_queues as queues
+from clearinghouse.operations.work_queues import Job, wake
 
 from .. import bulk_sql
 from ..errors import CrawlerError
@@ -184,4 +184,4 @@ def _propagate_after(run_id: int, worst: str) -> None:
         note(run_id, "propagation", f"Not propagated: {refused}")
         return
     note(run_id, "propagation", f"Propagation {propagation.pk} was asked for")
-    queues.ring(queues.PROPAGATE, "crawler.jobs.propagate", propagation.pk)
+    wake(Job.PROPAGATE, propagation.pk)

@@ -189,11 +189,11 @@ def bring_near(now: datetime) -> None:
 
 
 def begin(run: Run, now: datetime) -> None:
-    """Rings for a new run, unless crawls may not run now: then it is held, and the tick rings when they may."""
+    """Wakes a worker for a new run, unless crawls may not run now: then it is held, and the tick does when they may."""
     quiet_hours.enforce(now)
     run.refresh_from_db()
     if not run.control:
-        control.call_for_help(run)
+        control.wake_worker(run)
 
 
 def _launched(schedule: Schedule) -> tuple[Run | None, str]:

@@ -15,6 +15,7 @@ from rq.timeouts import JobTimeoutException, UnixSignalDeathPenalty
 
 from clearinghouse.local import redis_server
 from clearinghouse.operations import work_queues
+from clearinghouse.operations.work_queues import Job, wake
 from crawler import jobs
 from crawler.engine.initializer import initialize
 from crawler.engine.loop import InstanceLoop
@@ -41,12 +42,9 @@ def test_a_propagation_is_given_all_the_time_it_needs(tmp_path: Path, settings: 
         while not (door.exists() and work_queues.reachable()) and time.monotonic() < until:
             time.sleep(0.02)
         limits = {}
-        for queue, job in (
-            (work_queues.PROPAGATE, "crawler.jobs.propagate"),
-            (work_queues.CRAWL, "crawler.jobs.serve"),
-        ):
-            assert work_queues.ring(queue, job, 1)
-            limits[queue] = django_rq.get_queue(queue, connection=redis).jobs[0].timeout
+        for job in (Job.PROPAGATE, Job.SERVE):
+            assert wake(job, 1)
+            limits[job.queue] = django_rq.get_queue(job.queue, connection=redis).jobs[0].timeout
         assert limits == {work_queues.PROPAGATE: -1, work_queues.CRAWL: 3600}
     finally:
         server.terminate()

@@ -102,17 +102,17 @@ def test_t40_of_two_asked_for_at_the_same_moment_one_goes(
 ) -> None:
     """The other one's row is there between our look and our own row."""
     snapshot, create = snapshot_of(document_with_point), Preview.objects.create
-    rung: list[object] = []
+    woken: list[object] = []
 
     def both(**values: Any) -> Preview:
         create(**values)
         return create(**values)
 
-    monkeypatch.setattr(work_queues, "ring", lambda *told: rung.append(told))
+    monkeypatch.setattr(work_queues, "_enqueue", lambda *told: woken.append(told))
     monkeypatch.setattr(Preview.objects, "create", both)
     with pytest.raises(TooManyAtOnce):
         preview_rows.ask(snapshot, "editor", {})
-    assert Preview.objects.count() == 1 and rung == []
+    assert Preview.objects.count() == 1 and woken == []
 
 
 _TWELVE = """
