@@ -24,7 +24,7 @@ from crawlpoints.imports import import_steps
 
 from ..engine import finish, message_queue
 from ..inbox import notices
-from ..launching import quiet_hours, schedules
+from ..launching import audited_change, quiet_hours, schedules
 from ..liveness import database_clock
 from ..liveness.instances import Watch, end, gone
 from ..models import OPEN_STATES, Instance, Run, State
@@ -58,6 +58,7 @@ class Tick:
             ("move the public back to primary", lambda: [public_home.bring_home, public_home.follow_beside]),
             (TAKE_OVER, lambda: [self._take_over]),
             ("free runs of commands that ended", lambda: [_free_from_dead_drivers]),
+            ("carry lines to the audit", lambda: [audited_change.carry_lines]),
             ("start what is due", _due),
             ("keep quiet hours", lambda: [partial(quiet_hours.enforce, database_clock.moment())]),
             ("look after runs", _runs),
