@@ -1,6 +1,6 @@
 """BACK: the crawler. It knows no request and no user, except in screens/. The flow, in its own words:
 
-1. intake        a crawl is asked for: a run, an excursion for each document, a snapshot of its crawl points
+1. launch        a crawl is asked for: a run, an excursion for each document, a snapshot of its crawl points
 2. jobs          what RQ workers run; the command `crawl` does without them
 3. initializer   crawl points become messages: one message_queue for each document
 4. instance      the event loop of a process: claims queues, looks after rivals and orders, commits batches

@@ -5,17 +5,17 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from django.http import Http404
-from django.utils import timezone
 
-from clearinghouse.accounts import options as choices
 from clearinghouse.accounts.policies import Action, RoleScope, documents_for, require, scope_of
 from crawlpoints.models import CrawlPointLink, SavedView
 from crawlpoints.point_checks import Invalid
 from crawlpoints.queries import patterns_of
 from crawlpoints.saved_views import views_of
 
-from ..launching import control, crawl_requests, schedules
+from ..launching import control, crawl_requests
+from ..launching import launch as launching
 from ..launching.document_filter import documents_in
+from ..launching.launch import LaunchRequest
 from ..launching.launch_subset import ONLY_FAILED, ONLY_NEW, SubsetChoice
 from ..ledger import queries as ledger
 from ..ledger.page_details import version_of
@@ -97,14 +97,11 @@ def launch(asked: ApiRequest) -> ApiResponse:
     body = asked.body
     if body.get("propagate_after"):
         require(asked.user, Action.PROPAGATE)
-    options = {
-        name: body[name] for name in ("note", "label", "propagate_after", "max_seconds", "max_pages") if name in body
-    }
+    names = ("speed", "note", "label", "propagate_after", "max_seconds", "max_pages")
+    options = {name: body[name] for name in names if name in body}
     part = SubsetChoice(body.get("only", ""), body.get("crawl_point"), _group(body))
-    speed = body.get("speed") or choices.speed()
-    run = schedules.launch(wanted(asked), by=asked.by, speed=speed, origin="api", choice=part, **options)
+    run = launching.launch(LaunchRequest(wanted(asked), by=asked.by, origin="api", choice=part, **options))
     crawl_requests.answer_by_launch(run, part)
-    schedules.begin(run, timezone.now())
     return ApiResponse(shapes.run(run, totals(run)), 201)
 
 

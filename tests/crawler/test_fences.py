@@ -18,7 +18,8 @@ from crawler import bulk_sql
 from crawler.engine import finish_batch, loop, message_queue
 from crawler.engine.initializer import initialize
 from crawler.engine.loop import InstanceLoop
-from crawler.launching import control, launch
+from crawler.launching import control
+from crawler.launching.launch import LaunchRequest, launch
 from crawler.liveness.instances import register
 from crawler.models import Excursion, Run
 from tests.crawler.conftest import crawl, make_document
@@ -98,7 +99,7 @@ def document(site: Site) -> Document:
 
 
 def launched(site: Site) -> Run:
-    run = launch.launch([document(site).pk], by="test", speed="fast")
+    run = launch(LaunchRequest([document(site).pk], by="test", speed="fast"))
     initialize(run)
     return run
 
@@ -148,7 +149,7 @@ def test_a_document_that_was_crawled_before(site: Site) -> None:
     measures = document(site)
     crawl(measures)
     del site.pages[f"/{PAGES - 1}"]
-    run = launch.launch([measures.pk], by="test", speed="fast")
+    run = launch(LaunchRequest([measures.pk], by="test", speed="fast"))
     initialize(run)
     proved(worked(run), "UPDATE page_head SET updated_fl", "DELETE FROM active_queue")
 

@@ -19,7 +19,7 @@ from clearinghouse.operations.work_queues import Job, wake
 from crawler import jobs
 from crawler.engine.initializer import initialize
 from crawler.engine.loop import InstanceLoop
-from crawler.launching import launch
+from crawler.launching.launch import LaunchRequest, launch
 from crawler.ledger.ledger_check import faults
 from crawler.models import ActiveQueue, Event, Run
 from tests.crawler.conftest import make_document
@@ -65,7 +65,9 @@ def test_a_job_whose_time_is_over_fails_nothing_and_another_goes_on(
     pages = {"/": Page([f"/{n}" for n in range(150)])} | {f"/{n}": Page(delay=0.02) for n in range(150)}
     slices = 0
     with serve(pages) as site:
-        run = launch.launch([make_document({"url": site.url("/")}).pk], by="test", speed="medium", ignore_robots=True)
+        run = launch(
+            LaunchRequest([make_document({"url": site.url("/")}).pk], by="test", speed="medium", ignore_robots=True)
+        )
         Run.objects.filter(pk=run.pk).update(speed="fast")
         initialize(run)
         until = time.monotonic() + 60

@@ -22,7 +22,8 @@ from crawler.engine.initializer import initialize
 from crawler.errors import AllBusy, WrongMoment
 from crawler.findings.decisions import repair
 from crawler.findings.types import Fix
-from crawler.launching import audited_change, control, crawl_requests, launch, quiet_hours, schedules
+from crawler.launching import audited_change, control, crawl_requests, quiet_hours, schedules
+from crawler.launching.launch import LaunchRequest, launch
 from crawler.models import AuditOutbox, CrawlRequest, Event, Excursion, Finding, Hold, Run, Schedule
 from crawlpoints.queries import patterns_of, points_of
 from tests.crawler.conftest import make_document
@@ -96,7 +97,7 @@ def unnumbered(text: str) -> str:
 
 
 def started() -> Run:
-    run = launch.launch([make_document(HOST).pk], by="amira")
+    run = launch(LaunchRequest([make_document(HOST).pk], by="amira"))
     initialize(run)
     return Run.objects.get()
 
@@ -173,7 +174,7 @@ def nothing() -> Run:
 
 
 BROTHERS: dict[str, tuple[Callable[[], Run], Callable[[Run], object]]] = {
-    "launch": (nothing, lambda run: launch.launch(None, by="boris")),
+    "launch": (nothing, lambda run: launch(LaunchRequest(None, by="boris"))),
     "answer a request by a launch": (asked_for, lambda run: crawl_requests.launch(CrawlRequest.objects.get(), "boris")),
     "decline a request": (asked_for, lambda run: crawl_requests.decline(CrawlRequest.objects.get(), "boris")),
     "turn a plan off": (
@@ -234,7 +235,7 @@ def prove(
 def found(fix: dict[str, Any]) -> Document:
     """A finding that offers this repair."""
     document = make_document(HOST)
-    initialize(launch.launch([document.pk], by="amira"))
+    initialize(launch(LaunchRequest([document.pk], by="amira")))
     point = points_of(document).get()
     offered = (
         Fix("Repair", exclude="http://127.0.0.1:1/old/*") if not fix else Fix("Repair", point_id=point.pk, change=fix)
