@@ -117,12 +117,12 @@ def test_t40_of_two_asked_for_at_the_same_moment_one_goes(
 
 _TWELVE = """
 from clearinghouse.library.models import Document
-from crawler.preview import rows
+from crawler.preview import preview_rows
 from crawler.values import PointSettings, Snapshot
 for number in range(12):
     doc = Document.objects.order_by("pk")[number // 3].pk
     point = PointSettings(1, "http://127.0.0.1:%d/", "http://127.0.0.1:%d/", ignore_robots=True)
-    rows.ask(Snapshot(doc, (point,)), f"person {number}", {})
+    preview_rows.ask(Snapshot(doc, (point,)), f"person {number}", {})
 """
 
 
