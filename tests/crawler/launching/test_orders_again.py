@@ -62,7 +62,11 @@ class Failing:
         return execute(sql, params, many, context)
 
     def commit(self, alias: str, commit: Callable[[], None]) -> None:
-        self._next(f"{alias}: COMMIT")
+        try:
+            self._next(f"{alias}: COMMIT")
+        except Killed:
+            connections[alias].rollback()  # as the database does for a process that is gone
+            raise
         commit()
 
 
