@@ -1,6 +1,6 @@
-"""Owns: the RQ doors, in order. A job is a door, not a room: an id comes in, the row is the truth.
+"""Owns: the jobs of crawls that RQ workers run, in order. An id comes in, the row is the truth.
 
-A ticket asks for one more instance for a run, never for a document; delivered twice it does no harm.
+The job *serve* asks for one more instance for a run, never for a document; delivered twice it does no harm.
 Called by: RQ workers.
 """
 
@@ -10,8 +10,8 @@ from django.utils import timezone
 
 from clearinghouse.database.aliases import TARGETS
 from clearinghouse.database.records import acting_as
-from clearinghouse.operations import work_queues
 from clearinghouse.operations.logs import about
+from clearinghouse.operations.work_queues import Job, wake
 
 from .engine import process_limits
 from .engine.initializer import initialize as open_queues
@@ -29,7 +29,7 @@ def initialize(run_id: int) -> None:
     if run:
         with about(run=run_id):
             open_queues(run)
-        work_queues.ring(work_queues.CRAWL, "crawler.jobs.serve", run_id)
+        wake(Job.SERVE, run_id)
 
 
 def serve(run_id: int) -> None:
@@ -52,7 +52,7 @@ def serve(run_id: int) -> None:
                 signal.signal(number, handler)
     run.refresh_from_db()
     if run.state in OPEN_STATES and not run.control and not crawl.stopping and crawl.slice_is_over:
-        work_queues.ring(work_queues.CRAWL, "crawler.jobs.serve", run_id)
+        wake(Job.SERVE, run_id)
 
 
 def propagate(propagation_id: int) -> None:
@@ -78,7 +78,7 @@ def diagnose() -> None:
     with acting_as("crawler"):
         diagnose_due()
     if not undiagnosed(1):
-        work_queues.ring(work_queues.PROPAGATE, "crawler.jobs.forecast")
+        wake(Job.FORECAST)
 
 
 def forecast() -> None:
@@ -88,7 +88,7 @@ def forecast() -> None:
     process_limits.step_back()
     with acting_as("propagation"):
         if not work_out(FORECAST_SECONDS):
-            work_queues.ring(work_queues.PROPAGATE, "crawler.jobs.forecast")
+            wake(Job.FORECAST)
 
 
 def tell() -> None:

@@ -1,4 +1,4 @@
-"""Owns: who may do what to which document, as one table. Does not: know about requests or pages.
+"""Owns: who may do what to which document, as one map. Does not: know about requests or pages.
 
 Called by: every view, the admin, the commands that act for a person. There is no other way to a document.
 """
@@ -44,37 +44,34 @@ class RoleScope(StrEnum):
     ALL = "all"
 
 
-_NONE, _OWN, _PROJECT, _BOTH, _ALL = (
-    RoleScope.NOTHING,
-    RoleScope.OWN,
-    RoleScope.PROJECT,
-    RoleScope.OWN_AND_PROJECT,
-    RoleScope.ALL,
-)
-_ROLES = (Role.DEVELOPER, Role.INDEXER, Role.MANAGER, Role.ADMINISTRATOR)
-
-# The columns are the four roles above, in that order.
-MATRIX: dict[Action, tuple[RoleScope, RoleScope, RoleScope, RoleScope]] = {
-    # action                  developer indexer   manager   administrator
-    Action.VIEW:             (_BOTH,    _PROJECT, _PROJECT, _ALL),
-    Action.EDIT:             (_OWN,     _NONE,    _PROJECT, _ALL),
-    Action.TEST:             (_OWN,     _PROJECT, _PROJECT, _ALL),
-    Action.REQUEST:          (_OWN,     _NONE,    _PROJECT, _NONE),
-    Action.LAUNCH:           (_NONE,    _NONE,    _NONE,    _ALL),
-    Action.CONTROL:          (_NONE,    _NONE,    _NONE,    _ALL),
-    Action.VIEW_RUNS:        (_OWN,     _PROJECT, _PROJECT, _ALL),
-    Action.PROPAGATE:        (_NONE,    _NONE,    _NONE,    _ALL),
-    Action.VIEW_PROPAGATION: (_NONE,    _NONE,    _ALL,     _ALL),
-    Action.ADMINISTER:       (_NONE,    _NONE,    _NONE,    _ALL),
-    Action.ASSIGN:           (_NONE,    _NONE,    _PROJECT, _ALL),
-    Action.MANAGE_PEOPLE:    (_NONE,    _NONE,    _PROJECT, _ALL),
-    Action.CURATE:           (_NONE,    _NONE,    _PROJECT, _ALL),
-}  # fmt: skip
+# What each role may do, and to which documents; what is not named, it may not do.
+POWERS: dict[Role, dict[Action, RoleScope]] = {
+    Role.DEVELOPER: {
+        Action.VIEW: RoleScope.OWN_AND_PROJECT,
+        Action.EDIT: RoleScope.OWN,
+        Action.TEST: RoleScope.OWN,
+        Action.REQUEST: RoleScope.OWN,
+        Action.VIEW_RUNS: RoleScope.OWN,
+    },
+    Role.INDEXER: dict.fromkeys((Action.VIEW, Action.TEST, Action.VIEW_RUNS), RoleScope.PROJECT),
+    Role.MANAGER: {
+        Action.VIEW: RoleScope.PROJECT,
+        Action.EDIT: RoleScope.PROJECT,
+        Action.TEST: RoleScope.PROJECT,
+        Action.REQUEST: RoleScope.PROJECT,
+        Action.VIEW_RUNS: RoleScope.PROJECT,
+        Action.VIEW_PROPAGATION: RoleScope.ALL,
+        Action.ASSIGN: RoleScope.PROJECT,
+        Action.MANAGE_PEOPLE: RoleScope.PROJECT,
+        Action.CURATE: RoleScope.PROJECT,
+    },
+    Role.ADMINISTRATOR: dict.fromkeys(set(Action) - {Action.REQUEST}, RoleScope.ALL),
+}
 
 # What the administrators may grant by a setting: role, the setting, the scope it gives.
 GRANTS: dict[Role, tuple[str, RoleScope]] = {
-    Role.DEVELOPER: (options.DEVELOPERS_LAUNCH, _OWN),
-    Role.MANAGER: (options.MANAGERS_LAUNCH, _PROJECT),
+    Role.DEVELOPER: (options.DEVELOPERS_LAUNCH, RoleScope.OWN),
+    Role.MANAGER: (options.MANAGERS_LAUNCH, RoleScope.PROJECT),
 }
 _ANYBODY = -19_700_101  # nobody's key: its place in a statement
 GRANTABLE = (Action.LAUNCH, Action.CONTROL)
@@ -103,8 +100,8 @@ def scope_of(user: Any, action: Action) -> RoleScope:
     role = role_of(user)
     if role is None:
         return RoleScope.NOTHING
-    scope = MATRIX[action][_ROLES.index(role)]
-    return _granted(user, role) if scope is RoleScope.NOTHING and action in GRANTABLE else scope
+    granted = _granted(user, role) if action in GRANTABLE and action not in POWERS[role] else RoleScope.NOTHING
+    return POWERS[role].get(action, granted)
 
 
 def _granted(user: Any, role: Role) -> RoleScope:
@@ -176,7 +173,7 @@ def who_can_grant(action: Action, document: Document | None = None) -> str:
     """Whom to ask, by name: managers of the document's project where they may do it, else administrators."""
     people = get_user_model().objects.filter(is_active=True)
     sheet = getattr(document, "sheet", None)
-    if sheet and sheet.project_id and MATRIX[action][_ROLES.index(Role.MANAGER)] is not RoleScope.NOTHING:
+    if sheet and sheet.project_id and action in POWERS[Role.MANAGER]:
         managers = people.filter(person__role=Role.MANAGER, person__projects=sheet.project_id)
         if names := _names(managers):
             return f"the project manager, {names}"

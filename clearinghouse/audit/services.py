@@ -72,6 +72,23 @@ def _entry(by: str, told: AuditLine) -> Entry:
     )
 
 
+_SAME = ("at", "actor", "action", "kind", "thing_id", "document_id")
+
+
+def as_json(told: AuditLine) -> dict[str, Any]:
+    """An entry that waits elsewhere until it can be written here: signed and dated now."""
+    entry = _entry(actor(), told)
+    names = (*_SAME, "sentence", "before", "after")
+    return {name: getattr(entry, name) for name in names} | {"at": entry.at.isoformat()}
+
+
+def record_once(line: dict[str, Any]) -> None:
+    """What as_json gave; given again it is known by its moment, its actor and what was done to what."""
+    entry = Entry(**line | {"at": datetime.fromisoformat(line["at"])})
+    if not Entry.objects.filter(**{name: getattr(entry, name) for name in _SAME}).exists():
+        entry.save_base(raw=True, force_insert=True)  # raw: with its own moment
+
+
 def masked(value: Any) -> Any:
     """A copy that can be written as JSON, with every password masked at any depth."""
     if isinstance(value, Mapping):

@@ -1,6 +1,6 @@
 """Owns: the embedded Redis (Valkey) of a one-machine install: its binary, its configuration, its end.
 
-Does not: keep anything on the disk. It holds wake-ups, which the tick rings again from the rows; a file of it could
+Does not: keep anything on the disk. It holds jobs, which the tick adds again from the rows; a file of it could
 only be damaged, fill the disk or bring back rubbish at each start. What an earlier version kept is removed.
 Called by: the command embedded_redis, the tests' house.
 """

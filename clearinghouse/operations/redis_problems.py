@@ -1,7 +1,7 @@
 """Owns: what a Redis that answers badly lacks, in one sentence, and taking away entries of ours of a wrong type.
 
-Does not: wait (workers), or judge what a job is. Redis holds wake-ups only: whatever is removed is rung again by the
-tick, because the rows say what is to be done. Called by: workers, queues.
+Does not: wait (workers), or judge what a job is. Redis holds jobs only: the tick adds again whatever is removed,
+because the rows say what is to be done. Called by: workers, queues.
 """
 
 import logging

@@ -1,11 +1,12 @@
-"""Owns: the names of the work queues and the one way to ring them.
+"""Owns: the names of the work queues, the jobs there are, and the one way to wake a worker for one of them.
 
-Does not: hold work. Redis is a doorbell: the rows in WebCrawl say what is to be done, the tick rings again
-for whatever was lost. Called by: intake, services, the tick.
+Does not: hold work. The rows in WebCrawl say what is to be done; a job in Redis only wakes a worker, and the tick
+wakes one again for whatever was lost. Called by: every service that has work for a worker, the tick.
 """
 
 import logging
 from collections.abc import Iterator
+from enum import Enum
 from typing import Any
 
 import django_rq
@@ -14,7 +15,7 @@ from redis import Redis
 from redis.exceptions import RedisError, ResponseError
 from rq import Queue, Worker
 from rq.exceptions import DeserializationError
-from rq.job import Job
+from rq.job import Job as QueuedJob
 from rq.worker import WorkerStatus
 
 from . import redis_problems
@@ -27,15 +28,33 @@ NAMES = (CONTROL, CRAWL, PROPAGATE, PREVIEW)
 
 NO_LIMIT = -1  # RQ's word for it
 
+
+class Job(Enum):
+    """Every job there is: its function, which is also the name of those that wait in Redis, and its queue."""
+
+    INITIALIZE = "crawler.jobs.initialize", "control"
+    SERVE = "crawler.jobs.serve", "crawl"
+    PROPAGATE = "crawler.jobs.propagate", "propagate"
+    COUNT_WORDS = "crawler.jobs.count_words", "propagate"
+    FORECAST = "crawler.jobs.forecast", "propagate"
+    DIAGNOSE = "crawler.jobs.diagnose", "control"
+    TELL = "crawler.jobs.tell", "control"
+    PRUNE = "crawler.jobs.prune", "crawl"
+    PREVIEW = "crawler.jobs.preview", "preview"
+    IMPORT_POINTS = "crawlpoints.jobs.import_points", "control"
+
+    def __init__(self, function: str, queue: str) -> None:
+        self.function = function
+        self.queue = queue
+        # A crawl ends its slice and wakes another worker; a propagation ends when it is done, and beats meanwhile.
+        self.timeout = NO_LIMIT if queue == PROPAGATE else None
+
+
 # A person's click never waits longer than this for Redis (fault B5).
 PATIENCE_SECONDS = 1.0
 
 # The only functions a worker will run: a payload naming anything else is refused (threat T20).
-TRUSTED = {
-    "crawler.jobs.initialize", "crawler.jobs.serve", "crawler.jobs.propagate", "crawler.jobs.preview",
-    "crawler.jobs.diagnose", "crawler.jobs.tell", "crawler.jobs.count_words",
-    "crawler.jobs.prune", "crawler.jobs.forecast", "crawlpoints.jobs.import_points",
-}  # fmt: skip
+TRUSTED = {job.function for job in Job}
 
 # What RQ raises on entries it did not write itself.
 UNREADABLE = (DeserializationError, ValueError, TypeError, LookupError, AttributeError, AssertionError, ArithmeticError)
@@ -47,7 +66,7 @@ class UntrustedJob(Exception):
     """A job in Redis names a function that is not one of ours."""
 
 
-class TrustedJob(Job):
+class TrustedJob(QueuedJob):
     @property
     def func(self) -> Any:
         if self.func_name not in TRUSTED:
@@ -59,32 +78,30 @@ def _redis() -> Redis:
     return Redis.from_url(settings.REDIS_URL, socket_timeout=PATIENCE_SECONDS, socket_connect_timeout=PATIENCE_SECONDS)
 
 
-def ring(queue: str, function: str, *ids: int) -> bool:
-    """Ask a worker to look at these rows; False when Redis cannot be asked (the tick will ring again)."""
+def wake(job: Job, *ids: int) -> bool:
+    """Ask a worker to look at these rows; False when Redis cannot be asked (the tick will do so again)."""
     try:
-        _enqueue(queue, function, ids)
+        _enqueue(job, ids)
         return True
     except (RedisError, OSError) as error:
-        log.warning("Redis did not take a ring for %s %s: %s", function, ids, redis_problems.sentence(error))
+        log.warning("Redis did not take the job %s %s: %s", job.function, ids, redis_problems.sentence(error))
         return False
 
 
-def _enqueue(queue: str, function: str, ids: tuple[int, ...]) -> None:
+def _enqueue(job: Job, ids: tuple[int, ...]) -> None:
     connection = _redis()
-    target = django_rq.get_queue(queue, connection=connection)
-    # A crawl ends its slice and leaves a ticket; a propagation ends when it is done, and beats meanwhile.
-    limit = NO_LIMIT if queue == PROPAGATE else None
-    how = {"job_timeout": limit, "result_ttl": 0, "failure_ttl": 3600, "ttl": None}
+    target = django_rq.get_queue(job.queue, connection=connection)
+    how = {"job_timeout": job.timeout, "result_ttl": 0, "failure_ttl": 3600, "ttl": None}
     try:
-        target.enqueue(function, *ids, **how)
+        target.enqueue(job.function, *ids, **how)
     except RedisError as error:
         if not redis_problems.is_wrong_type(error) or not redis_problems.remove_wrong_types(connection):
             raise
-        target.enqueue(function, *ids, **how)
+        target.enqueue(job.function, *ids, **how)
 
 
 def waiting(queue: str) -> int:
-    """How many rings are not answered yet; 0 when Redis cannot be asked."""
+    """How many jobs wait; 0 when Redis cannot be asked."""
     try:
         return django_rq.get_queue(queue, connection=_redis()).count
     except (RedisError, OSError):
@@ -92,7 +109,7 @@ def waiting(queue: str) -> int:
 
 
 def lengths() -> dict[str, int] | None:
-    """How many rings of each queue are not answered yet; None when Redis cannot be asked."""
+    """How many jobs of each queue wait; None when Redis cannot be asked."""
     try:
         connection = _redis()
         return {name: django_rq.get_queue(name, connection=connection).count for name in NAMES}
@@ -101,7 +118,7 @@ def lengths() -> dict[str, int] | None:
 
 
 def idle_workers(queue: str) -> int:
-    """How many workers wait for a ring of this queue; 0 when Redis cannot be asked."""
+    """How many workers wait for a job of this queue; 0 when Redis cannot be asked."""
     try:
         target = django_rq.get_queue(queue, connection=_redis())
         return sum(worker.get_state() == WorkerStatus.IDLE for worker in _workers(target.connection, target))
@@ -110,7 +127,7 @@ def idle_workers(queue: str) -> int:
 
 
 def trouble() -> str:
-    """Why Redis takes no ring now, in one sentence without a full stop; empty when it does."""
+    """Why Redis takes no job now, in one sentence without a full stop; empty when it does."""
     try:
         return redis_problems.why_nothing_is_taken(_redis())
     except ValueError as error:  # the address itself

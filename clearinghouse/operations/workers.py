@@ -230,7 +230,7 @@ class OurWorker(Worker):
         try:
             super().execute_job(job, queue)
         except RedisError as error:
-            # The job's note may be gone with it; the tick rings again for what the rows say is not done.
+            # The job's note may be gone with it; the tick wakes a worker again for what the rows say is not done.
             log.debug("Redis was in trouble around job %s: %s", job.id, error)
             self._wait_out(error, self.connection)
 

@@ -11,10 +11,11 @@ from django.db.models import F, Q
 from django.utils import timezone
 
 from clearinghouse.database.aliases import WEBCRAWL
-from clearinghouse.operations import work_queues as queues
+from clearinghouse.operations.work_queues import Job, wake
 
 from .. import bulk_sql
 from ..errors import CrawlerError
+from ..launching.audited_change import together
 from ..launching.control import CANCEL, LIMIT, STOP, note
 from ..liveness.instances import fence
 from ..models import ActiveQueue, Excursion, Instance, LedgerEntry, Message, MessageState, Run, State
@@ -46,7 +47,7 @@ def finish_small(instance: Instance, queues: list[ServedQueue]) -> list[ServedQu
     """These queues are empty: end the excursions that can be ended many at a time, and return the others."""
     small, large = finish_batch.choose(queues)
     for part in finish_batch.parts(small):
-        with transaction.atomic(using=WEBCRAWL):
+        with together():
             fence(instance)
             finish_batch.close(part, [_state(queue) for queue in part])
             for run_id in {queue.excursion.run_id for queue in part}:
@@ -148,7 +149,7 @@ def _count_and_close(instance: Instance, excursion: Excursion, state: State) -> 
 
 def _close(instance: Instance, excursion: Excursion, state: State) -> Iterator[None]:
     yield from message_queue.delete_messages(instance, excursion.pk)
-    with transaction.atomic(using=WEBCRAWL):
+    with together():
         fence(instance)
         Excursion.objects.filter(pk=excursion.pk).update(state=state, unfinished=False, finished_at=timezone.now())
         ActiveQueue.objects.filter(excursion=excursion).delete()
@@ -184,4 +185,4 @@ def _propagate_after(run_id: int, worst: str) -> None:
         note(run_id, "propagation", f"Not propagated: {refused}")
         return
     note(run_id, "propagation", f"Propagation {propagation.pk} was asked for")
-    queues.ring(queues.PROPAGATE, "crawler.jobs.propagate", propagation.pk)
+    wake(Job.PROPAGATE, propagation.pk)

@@ -1,6 +1,6 @@
 """Looking an ended excursion through: its figures and findings are written once, in one transaction.
 
-Doing it again changes nothing; doing it twice at once writes once. Called by: the door diagnose, the findings tab.
+Doing it again changes nothing; doing it twice at once writes once. Called by: the job diagnose, the findings tab.
 """
 
 from collections import Counter

@@ -2,7 +2,7 @@
 
 A delivery is claimed before it is sent: two workers never send it twice; one that died meanwhile sends it again
 when its claim has run out. A server that does not take it is tried again, later and later, five times.
-Called by: the door tell, the tick (is there anything due).
+Called by: the job tell, the tick (is there anything due).
 """
 
 import smtplib

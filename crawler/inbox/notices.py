@@ -1,4 +1,4 @@
-"""Owns: writing down who is told of what, once; what each person wishes; ringing for what is due to be sent.
+"""Owns: writing down who is told of what, once; what each person wishes; waking a worker for what is due to be sent.
 
 Does not: send (telling, webhooks). Called by: the tick, the notices screens.
 """
@@ -20,7 +20,7 @@ from clearinghouse.addresses import Refusal
 from clearinghouse.addresses.parsing import parse
 from clearinghouse.database.aliases import WEBCRAWL
 from clearinghouse.library.models import Assignment, Document, Project, Sheet
-from clearinghouse.operations import work_queues
+from clearinghouse.operations.work_queues import Job, wake
 
 from ..findings.queries import undiagnosed
 from ..launching.audited_change import record, together
@@ -37,21 +37,21 @@ _MAIL = {Wish.How.NOW: Delivery.Mail.NOW, Wish.How.DIGEST: Delivery.Mail.DIGEST}
 
 
 def write_due(now: datetime) -> int:
-    """One look, safe to repeat and to do twice at once: how many notices were written. Rings for what is to be sent."""
+    """One look, safe to repeat and to do twice at once: how many notices were written. Wakes workers to send them."""
     mark, new = Mark.objects.get_or_create(name="notices", defaults={"at": now - OVERLAP})
     if not new and now - mark.at < EVERY and now >= mark.at:
         return 0
     written = sum(_write(one) for one in _unwritten(events.since(mark.at - OVERLAP, now)))
     Mark.objects.filter(pk="notices").update(at=now)
-    _ring(now)
+    _wake_worker(now)
     return written
 
 
-def _ring(now: datetime) -> None:
+def _wake_worker(now: datetime) -> None:
     if undiagnosed(1):
-        work_queues.ring(work_queues.CONTROL, "crawler.jobs.diagnose")
+        wake(Job.DIAGNOSE)
     if notice_mail.is_due(now) or webhooks.is_due(now):
-        work_queues.ring(work_queues.CONTROL, "crawler.jobs.tell")
+        wake(Job.TELL)
 
 
 def _unwritten(happened: Iterable[Happened]) -> Iterator[Happened]:

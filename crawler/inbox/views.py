@@ -123,15 +123,15 @@ def _house() -> dict[str, Any]:
     """What administrators look at first: are there workers, is anything stuck, is there room."""
     now = timezone.now()
     disk = shutil.disk_usage(env.var())
-    bells = work_queues.lengths()
+    jobs_waiting = work_queues.lengths()
     return {
         "waiting": waiting_documents(),
         "instances": live_instances(),
-        "bells": bells,
+        "jobs_waiting": jobs_waiting,
         "disk": percent(disk.used, disk.total),
         "disk_free": disk.free,
         "propagation": Propagation.objects.order_by("-pk").first(),
         "silence": quiet_hours.silence(now),
         "next_quiet": quiet_hours.next_quiet(now),
-        "workers": len(work_queues.workers()) if bells is not None else 0,
+        "workers": len(work_queues.workers()) if jobs_waiting is not None else 0,
     }

@@ -1,7 +1,7 @@
 """Owns: telling the webhooks of projects. A POST of JSON through the guard of the crawler: it reaches public addresses
 and what the operator allowed, nothing else, and follows no redirect.
 
-Does not: decide what is told. Called by: the door tell, the tick (is there anything due).
+Does not: decide what is told. Called by: the job tell, the tick (is there anything due).
 """
 
 import json

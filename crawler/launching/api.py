@@ -26,7 +26,9 @@ from ..runs.api import RUN, SPEED_FIELD, run_json
 from ..runs.run_counts import totals
 from ..runs.views.run_access import visible_docs
 from . import control, crawl_requests, quiet_hours, schedules
+from . import launch as launching
 from .document_filter import documents_in
+from .launch import LaunchRequest
 from .launch_subset import ONLY_FAILED, ONLY_NEW, SubsetChoice
 from .views.plan_views import PlanShown, plans_of
 from .views.schedule_form import AT, WhenForm, moment_of
@@ -97,9 +99,8 @@ def launch(asked: ApiRequest) -> Json:
     if body.get("propagate_after"):
         require(asked.user, Action.PROPAGATE)
     part = SubsetChoice(body.get("only", ""), body.get("crawl_point"), _error_group(body))
-    run = schedules.launch(_wanted(asked), by=asked.by, origin="api", choice=part, **_limits(body))
+    run = launching.launch(LaunchRequest(_wanted(asked), by=asked.by, origin="api", choice=part, **_limits(body)))
     crawl_requests.answer_by_launch(run, part)
-    schedules.begin(run, timezone.now())
     return run_json(run, totals(run))
 
 

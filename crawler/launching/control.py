@@ -15,7 +15,7 @@ from django.db.models import QuerySet, Sum
 from django.utils import timezone
 
 from clearinghouse.database.records import acting_as
-from clearinghouse.operations import work_queues
+from clearinghouse.operations.work_queues import Job, wake
 from clearinghouse.web.plurals import plural
 
 from ..errors import WrongMoment
@@ -95,7 +95,7 @@ def resume(run: Run, by: str) -> None:
         Excursion.objects.filter(run=run, state=State.PAUSED).exclude(control=PAUSE).update(state=State.WAITING)
         paused = Run.objects.filter(pk=run.pk, state=State.PAUSED)
         paused.update(state=State.RUNNING if run.started_at else State.WAITING)
-    call_for_help(run)
+    wake_worker(run)
 
 
 def stop(run: Run, by: str) -> None:
@@ -112,7 +112,7 @@ def _end(run: Run, order: str, by: str, sentence: str) -> None:
     with _ordered(run, order, by, sentence, allowed=("", PAUSE, STOP, order)):
         Excursion.objects.filter(run=run, state=State.PAUSED).update(state=State.WAITING, control="")
         Run.objects.filter(pk=run.pk).update(state=State.STOPPING)
-    call_for_help(run)
+    wake_worker(run)
 
 
 def pause_document(run: Run, doc_id: int, by: str) -> None:
@@ -139,7 +139,7 @@ def resume_document(run: Run, doc_id: int, by: str) -> None:
             note(run.pk, "resume", f"{mine[0].title}: resumed by {by}", doc_id)
         record(run, "resume", f"Resumed {mine[0].title} in run {run.pk}", by, doc_id=doc_id)
     if run.control != PAUSE:
-        call_for_help(run)
+        wake_worker(run)
 
 
 def _document(run: Run, doc_id: int) -> QuerySet[Excursion]:
@@ -224,8 +224,7 @@ def record(
         audit_line(action, run, sentence, document_id=doc_id, **(change or {}))
 
 
-def call_for_help(run: Run) -> None:
-    """Ring for an instance; the tick rings again for whatever is lost."""
+def wake_worker(run: Run) -> None:
+    """For one more instance; the tick does it again where the job was lost."""
     if run.driver_id is None:
-        task = "serve" if run.initialized else "initialize"
-        work_queues.ring(work_queues.CRAWL if run.initialized else work_queues.CONTROL, f"crawler.jobs.{task}", run.pk)
+        wake(Job.SERVE if run.initialized else Job.INITIALIZE, run.pk)

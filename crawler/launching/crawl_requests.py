@@ -9,15 +9,15 @@ from django.db import IntegrityError
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from clearinghouse.accounts import options
 from clearinghouse.library.models import Document
 from crawlpoints.queries import points_of
 
 from ..errors import NothingToCrawl, UnknownView, WrongMoment
 from ..models import CrawlRequest, Excursion, Run, Schedule, TaskClaim
-from . import launch as intake
 from . import schedules
 from .audited_change import record, together
+from .launch import LaunchRequest
+from .launch import launch as launch_run
 from .launch_subset import SubsetChoice
 
 ASKED_ALREADY = "A crawl of this document was requested already"
@@ -60,10 +60,9 @@ def launch(request: CrawlRequest, by: str, answer: str = "") -> Run:
     with together():
         _close(request, CrawlRequest.State.LAUNCHED, by, answer)
         note = f"Requested by {request.asked_by}" + (f": {request.note}" if request.note else "")
-        run = intake.launch([request.doc_id], by=by, speed=options.speed(), origin="button", note=note[:500])
+        run = launch_run(LaunchRequest([request.doc_id], by=by, note=note))
         CrawlRequest.objects.filter(pk=request.pk).update(run_id=run.pk)
         record("answer", request, f"Launched the requested crawl of {request.title}", document_id=request.doc_id)
-    schedules.begin(run, timezone.now())
     return run
 
 

@@ -1,18 +1,22 @@
 """Owns: how a crawl is asked for: which documents, with which settings, as a run and its excursions.
 
 The settings are copied at this moment (a snapshot): what people change afterwards counts for the next run.
-Does not: queue or fetch anything. Called by: screens, commands, schedules.
+Does not: queue or fetch anything. Called by: screens, the API, commands, schedules, answers to requests.
 """
 
 from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass, field
+from datetime import datetime
+from functools import partial
 from typing import Any
 
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError
 from django.db.models import QuerySet
 from django.utils import timezone
 
 from clearinghouse import __version__
-from clearinghouse.database.aliases import WEBCRAWL
+from clearinghouse.accounts import options
 from clearinghouse.library.models import Document
 from clearinghouse.web.plurals import plural
 from crawlpoints.models import CrawlPoint, CrawlPointLink, ExcludeUrl
@@ -20,12 +24,37 @@ from crawlpoints.models import CrawlPoint, CrawlPointLink, ExcludeUrl
 from ..errors import AllBusy, NothingToCrawl
 from ..models import Excursion, Instance, Run
 from ..sites.speeds import SPEEDS
-from ..values import PointSettings, Snapshot
-from .audited_change import together
-from .control import note, record
+from ..values import OWN_MAXIMUM, PointSettings, Snapshot
+from . import quiet_hours
+from .audited_change import afterwards, together
+from .control import LABEL, note, record, wake_worker
 from .launch_subset import DocumentSubset, SubsetChoice, narrowed, said
 
 EVERYTHING = SubsetChoice()
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchRequest:
+    """What is to be launched, whoever asks for it: a person, the API, a command, a schedule."""
+
+    doc_ids: Sequence[int] | None  # None: all that have active crawl points
+    _: KW_ONLY
+    by: str
+    choice: SubsetChoice = EVERYTHING  # which part of them
+    max_pages: int = 0  # of each crawl point, never above its own maximum
+    speed: str = ""  # empty: as the settings say
+    origin: str = "button"
+    note: str = ""
+    label: str = ""
+    ignore_robots: bool = False
+    propagate_after: bool = False
+    max_seconds: int = 0
+    max_bytes: int = 0
+    driver: Instance | None = None  # the process that crawls it, in place of workers
+    now: datetime = field(default_factory=timezone.now)
+
+
+_STORED = ("origin", "ignore_robots", "propagate_after", "max_seconds", "max_bytes", "driver")  # on the run as they are
 
 
 def scope(doc_ids: list[int] | None, choice: SubsetChoice = EVERYTHING) -> dict[str, Any]:
@@ -60,38 +89,50 @@ def _whole_scope(doc_ids: list[int] | None) -> dict[str, Any]:
     return {"documents": len(free), "points": sum(free), "pages": 0, "inactive": inactive, "busy": sorted(busy)}
 
 
-def launch(
-    doc_ids: list[int] | None, *, by: str, speed: str = "polite", driver: Instance | None = None, **options: Any
-) -> Run:
-    """A run over these documents (None: all with active crawl points), waiting to be initialized.
+def launch(request: LaunchRequest) -> Run:
+    """A run, waiting to be initialized, and a worker woken for it; held back while no crawl may run.
 
-    Options are `choice` (which part of them) and the fields of Run: ignore_robots, origin, note, label,
-    propagate_after, max_seconds, max_bytes. Documents in another unfinished run are left out, and the run says which.
+    Documents in another unfinished run are left out, and the run says which. Raises NothingToCrawl, AllBusy.
     """
-    choice: SubsetChoice = options.pop("choice", EVERYTHING)
-    snapshots, _ = _snapshots(doc_ids)
-    if not snapshots:
-        raise NothingToCrawl("None of the chosen documents has an active crawl point. Add one, or activate one.")
-    chosen = narrowed(snapshots, choice)
-    if not chosen:
-        raise NothingToCrawl(_NOTHING[choice.only] if choice.point_id is None else NO_SUCH_POINT)
+    chosen = _chosen(request)
     documents = Document.objects.select_related("sheet__project").in_bulk(chosen)
     while True:
         try:
             with together():
-                run = _created(chosen, documents, by=by, speed=speed, driver=driver, **options)
-                _record(run, by)
+                run = _created(chosen, documents, request)
+                _record(run)
+                if run.driver is None:
+                    afterwards(partial(_begin, run, request.now))
             return run
         except IntegrityError:  # PostgreSQL: somebody launched these documents at the same moment
             if not _busy(list(chosen)):
                 raise
 
 
-def _record(run: Run, by: str) -> None:
+def _chosen(request: LaunchRequest) -> dict[int, DocumentSubset]:
+    snapshots, _ = _snapshots(request.doc_ids)
+    if not snapshots:
+        raise NothingToCrawl("None of the chosen documents has an active crawl point. Add one, or activate one.")
+    chosen = narrowed(snapshots, request.choice)
+    if not chosen:
+        raise NothingToCrawl(_NOTHING[request.choice.only] if request.choice.point_id is None else NO_SUCH_POINT)
+    return chosen
+
+
+def _begin(run: Run, now: datetime) -> None:
+    """Wakes a worker, unless no crawl may run now: then the run is held, and the tick wakes one when it may."""
+    quiet_hours.enforce(now)
+    run.refresh_from_db()
+    if not run.control:
+        wake_worker(run)
+
+
+def _record(run: Run) -> None:
     count = run.excursions.count()
     names = ("speed", "origin", "note", "label", "ignore_robots", "propagate_after", "max_seconds", "max_bytes")
     after = {"documents": count} | {name: getattr(run, name) for name in names}
-    record(run, "launch", f"Launched run {run.pk} over {plural(count, 'document')}", by, change={"after": after})
+    sentence = f"Launched run {run.pk} over {plural(count, 'document')}"
+    record(run, "launch", sentence, run.requested_by, change={"after": after})
 
 
 NO_SUCH_POINT = "This crawl point is not active. Activate it, or choose another."
@@ -102,34 +143,45 @@ _NOTHING = {
 }
 
 
-def _created(chosen: dict[int, DocumentSubset], documents: dict[int, Document], *, by: str, **options: Any) -> Run:
-    with transaction.atomic(using=WEBCRAWL):
-        busy = _busy(list(chosen))
-        if len(busy) == len(chosen):
-            runs = Excursion.objects.filter(unfinished=True, doc_id__in=busy).values_list("run_id", flat=True)
-            named = ", ".join(map(str, sorted(set(runs))))
-            raise AllBusy(f"All chosen documents are in an unfinished run: {named}. Wait for it, or stop it.")
-        options |= {"left_out": sorted(busy), "used": _used(options["speed"])}
-        run = Run.objects.create(requested_by=by, created_at=timezone.now(), **options)
-        free = {doc_id: one for doc_id, one in sorted(chosen.items()) if doc_id not in busy}
-        Excursion.objects.bulk_create(_excursion(run, documents[doc_id], one) for doc_id, one in free.items())
-        part = said(one.part for one in free.values())
-        told = f"Launched by {by} over {plural(len(free), 'document')}, speed {run.speed}"
-        note(run.pk, "launch", f"{told}; {part}" if part else told)
+def _created(chosen: dict[int, DocumentSubset], documents: dict[int, Document], request: LaunchRequest) -> Run:
+    busy = _busy(list(chosen))
+    if len(busy) == len(chosen):
+        runs = Excursion.objects.filter(unfinished=True, doc_id__in=busy).values_list("run_id", flat=True)
+        named = ", ".join(map(str, sorted(set(runs))))
+        raise AllBusy(f"All chosen documents are in an unfinished run: {named}. Wait for it, or stop it.")
+    speed = request.speed or options.speed()
+    run = Run.objects.create(
+        requested_by=request.by, created_at=timezone.now(), speed=speed, note=request.note[:500],
+        label=" ".join(request.label.split())[:LABEL], left_out=sorted(busy), used=_used(speed, request.max_pages),
+        **{name: getattr(request, name) for name in _STORED},
+    )  # fmt: skip
+    free = {doc_id: one for doc_id, one in sorted(chosen.items()) if doc_id not in busy}
+    rows = (_excursion(run, documents[doc_id], one, request.max_pages) for doc_id, one in free.items())
+    Excursion.objects.bulk_create(rows)
+    part = said(one.part for one in free.values())
+    told = f"Launched by {request.by} over {plural(len(free), 'document')}, speed {run.speed}"
+    note(run.pk, "launch", f"{told}; {part}" if part else told)
+    if request.max_pages:
+        note(run.pk, "limit", f"At most {plural(request.max_pages, 'page')} for each crawl point in this run")
     return run
 
 
-def _used(speed: str) -> dict[str, object]:
-    """What a launch uses besides the settings of the documents; the numbers of a speed are a setting of the house."""
+def _used(speed: str, max_pages: int) -> dict[str, object]:
+    """What a launch uses besides the settings of the documents; the numbers of a speed are a setting."""
     pause, connections = SPEEDS.get(speed, (0.0, 0))
-    return {"version": __version__, "speed": speed, "pause": pause, "connections": connections}
+    used: dict[str, object] = {"version": __version__, "speed": speed, "pause": pause, "connections": connections}
+    return used | ({"max_pages": max_pages} if max_pages else {})
 
 
-def _excursion(run: Run, document: Document, chosen: DocumentSubset) -> Excursion:
+def _excursion(run: Run, document: Document, chosen: DocumentSubset, max_pages: int) -> Excursion:
     sheet = getattr(document, "sheet", None)
     project = sheet.project.name if sheet and sheet.project else ""
+    snapshot: dict[str, Any] = chosen.stored
+    for point in snapshot["points"] if max_pages else ():
+        own = point["max_pages"]
+        point |= {"max_pages": min(own or max_pages, max_pages), OWN_MAXIMUM: own}
     return Excursion(
-        run=run, doc_id=document.pk, title=document.title[:255], project=project, snapshot=chosen.stored,
+        run=run, doc_id=document.pk, title=document.title[:255], project=project, snapshot=snapshot,
         part=chosen.part,
     )  # fmt: skip
 
@@ -139,7 +191,7 @@ def _busy(doc_ids: list[int]) -> set[int]:
     return set(unfinished) & set(doc_ids)
 
 
-def _snapshots(doc_ids: list[int] | None) -> tuple[dict[int, Snapshot], int]:
+def _snapshots(doc_ids: Sequence[int] | None) -> tuple[dict[int, Snapshot], int]:
     """The settings of every document that has an active crawl point, and how many inactive ones are skipped."""
     links = _links(doc_ids)
     excludes = ExcludeUrl.objects.order_by("id")
@@ -159,7 +211,7 @@ def _snapshots(doc_ids: list[int] | None) -> tuple[dict[int, Snapshot], int]:
     return snapshots, inactive
 
 
-def _links(doc_ids: list[int] | None) -> QuerySet[CrawlPointLink]:
+def _links(doc_ids: Sequence[int] | None) -> QuerySet[CrawlPointLink]:
     """The crawl points of these documents, inactive ones too."""
     links = CrawlPointLink.objects.filter(crawl_point__isnull=False, document__isnull=False)
     links = links.exclude(document__deleted=1).exclude(crawl_point__deleted=1)

@@ -1,7 +1,7 @@
 """Owns: launches over less than everything: the pages that failed last time, what is new, one crawl point.
 
 Such an excursion says nothing about the pages it was not sent to: nothing of them counts as missing (rule 16), and
-comparisons look past it (Excursion.part). Does not: create rows. Called by: intake.
+comparisons look past it (Excursion.part). Does not: create rows. Called by: launch.
 """
 
 from collections.abc import Collection, Iterable, Iterator

@@ -5,7 +5,7 @@ Does not: know the screens. Called by: the tick, the launch screen, the API.
 """
 
 import logging
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from datetime import datetime, time, timedelta
 from typing import Any
@@ -15,19 +15,16 @@ from django.utils import timezone
 
 from clearinghouse.accounts.policies import Action, documents_for
 from clearinghouse.library.models import Document
-from clearinghouse.web.plurals import plural
 from clearinghouse.web.templatetags.formats import date_words
 from crawlpoints.models import SavedView
 
 from ..errors import AllBusy, NothingToCrawl, UnknownView
-from ..models import Every, Excursion, Run, Schedule
+from ..models import Every, Run, Schedule
 from ..policy.timetable import Rule, next_start
 from ..policy.timetable import sentence as sentence_of
-from ..values import OWN_MAXIMUM
-from . import control, quiet_hours
-from . import launch as intake
 from .audited_change import record, together
 from .document_filter import documents_in
+from .launch import LaunchRequest, launch
 from .launch_subset import SubsetChoice
 
 ALL, PROJECT, VIEW, CHOSEN, POINT = "all", "project", "view", "chosen", "point"
@@ -54,7 +51,7 @@ def rule_of(schedule: Schedule) -> Rule | None:
 
 
 def doc_ids_of(schedule: Schedule) -> list[int] | None:
-    """The documents it means now; None: all of them, as intake understands it. Raises UnknownView."""
+    """The documents it means now; None: all of them, as a launch understands it. Raises UnknownView."""
     if schedule.what == PROJECT:
         return list(Document.objects.filter(sheet__project=schedule.project_id).values_list("pk", flat=True))
     if schedule.what == VIEW:
@@ -163,10 +160,8 @@ def start(schedule: Schedule, now: datetime) -> Run | None:
         mine = Schedule.objects.filter(pk=schedule.pk, active=True, next_at=schedule.next_at)
         if not mine.update(next_at=following, last_at=now):
             return None
-        run, said = _launched(schedule)
+        run, said = _launched(schedule, now)
         Schedule.objects.filter(pk=schedule.pk).update(last_run_id=run.pk if run else None, last_said=said[:500])
-    if run is not None:
-        begin(run, now)
     return run
 
 
@@ -188,53 +183,16 @@ def bring_near(now: datetime) -> None:
                 log.warning("Planned crawl %s waited for %s: a clock was ahead", schedule.pk, schedule.next_at)
 
 
-def begin(run: Run, now: datetime) -> None:
-    """Rings for a new run, unless crawls may not run now: then it is held, and the tick rings when they may."""
-    quiet_hours.enforce(now)
-    run.refresh_from_db()
-    if not run.control:
-        control.call_for_help(run)
-
-
-def _launched(schedule: Schedule) -> tuple[Run | None, str]:
+def _launched(schedule: Schedule, now: datetime) -> tuple[Run | None, str]:
+    names = ("max_pages", "speed", "note", "label", "propagate_after", "max_seconds")
     try:
-        run = launch(
-            doc_ids_of(schedule),
-            max_pages=schedule.max_pages,
-            by=schedule.created_by,
-            speed=schedule.speed,
-            origin="schedule",
-            note=schedule.note,
-            label=schedule.label,
-            propagate_after=schedule.propagate_after,
-            max_seconds=schedule.max_seconds,
-            choice=choice_of(schedule),
-        )
+        request = LaunchRequest(
+            doc_ids_of(schedule), by=schedule.created_by, origin="schedule", choice=choice_of(schedule), now=now,
+            **{name: getattr(schedule, name) for name in names},
+        )  # fmt: skip
+        return launch(request), ""
     except (NothingToCrawl, AllBusy) as refusal:
         return None, str(refusal)
-    return run, ""
-
-
-def launch(doc_ids: list[int] | None, *, max_pages: int = 0, **options: Any) -> Run:
-    """intake.launch, with a maximum of pages for this run: never above a crawl point's own."""
-    with together():
-        run = intake.launch(doc_ids, **options)
-        if max_pages:
-            _limit(Excursion.objects.filter(run=run), max_pages)
-            run.used |= {"max_pages": max_pages}
-            run.save(update_fields=["used"])
-            control.note(run.pk, "limit", f"At most {plural(max_pages, 'page')} for each crawl point in this run")
-    return run
-
-
-def _limit(excursions: Iterable[Excursion], max_pages: int) -> None:
-    changed = []
-    for excursion in excursions:
-        for point in excursion.snapshot["points"]:
-            own = point["max_pages"]
-            point |= {"max_pages": min(own or max_pages, max_pages), OWN_MAXIMUM: own}
-        changed.append(excursion)
-    Excursion.objects.bulk_update(changed, ["snapshot"], batch_size=200)
 
 
 def upcoming(begin: datetime, end: datetime) -> list[tuple[datetime, Schedule]]:

@@ -1,5 +1,6 @@
 """The rows of the WebCrawl database, one file per subject. No metacolumns, no cross-database keys."""
 
+from .audit_outbox import AuditOutbox
 from .faults import Fault
 from .figures import ErrorGroup, ErrorMark, ExcludeHit, FolderFigure, HostFigure
 from .findings import Advice, Diagnosis, Finding
@@ -21,6 +22,7 @@ __all__ = [
     "STATE_ORDER",
     "ActiveQueue",
     "Advice",
+    "AuditOutbox",
     "CrawlRequest",
     "CrawledPage",
     "Delivery",

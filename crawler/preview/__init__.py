@@ -9,5 +9,5 @@
     dry_run   the preview: the crawler's own frontier, fetch and extract functions, and nothing stored
     rows      the one row of a preview: asked for, followed, read
 
-Does not: store pages, or touch a ledger. Called by: the screens of crawl points, the door `preview` of the jobs.
+Does not: store pages, or touch a ledger. Called by: the screens of crawl points, the job `preview`.
 """

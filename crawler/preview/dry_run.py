@@ -175,7 +175,7 @@ class DryRun:
 
 
 def carry_out(preview_id: int) -> None:
-    """The job. A second ring, or one for a stopped preview, does nothing."""
+    """The job. A second one, or one for a stopped preview, does nothing."""
     row = preview_rows.begin(preview_id)
     document = Document.objects.filter(pk=row.doc_id).first() if row else None
     if row is None or document is None:

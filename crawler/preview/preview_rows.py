@@ -18,14 +18,13 @@ from ..models import Preview
 from ..values import Snapshot
 
 PATIENCE, LOST = timedelta(seconds=10), timedelta(hours=1)
-JOB = "crawler.jobs.preview"
 OF_A_DOCUMENT = 3
 LONGEST = timedelta(minutes=2)  # what was begun before lost its worker
 SECONDS, SOON = 60, 15  # within which one ends, and one that was stopped
 
 
 def ask(snapshot: Snapshot, by: str, entries: Mapping[str, Any], point_id: int | None = None) -> Preview:
-    """A new preview, and a ring for a worker of its queue; raises TooManyAtOnce."""
+    """A new preview, for which a worker of its queue is woken; raises TooManyAtOnce."""
     now = timezone.now()
     forget_old(now)
     _refuse_too_many(_open(now), snapshot.doc_id, by)
@@ -39,7 +38,7 @@ def ask(snapshot: Snapshot, by: str, entries: Mapping[str, Any], point_id: int |
     except TooManyAtOnce:
         row.delete()
         raise
-    work_queues.ring(work_queues.PREVIEW, JOB, row.pk)
+    work_queues.wake(work_queues.Job.PREVIEW, row.pk)
     return row
 
 
@@ -74,21 +73,21 @@ def forget_old(now: datetime, *, dry: bool = False) -> int:
     return rows.count() if dry else rows.delete()[0]
 
 
-def ring_again(row: Preview) -> None:
+def wake_worker_again(row: Preview) -> None:
     if row.started_at is None:
-        work_queues.ring(work_queues.PREVIEW, JOB, row.pk)
+        work_queues.wake(work_queues.Job.PREVIEW, row.pk)
 
 
-def ring_lost(now: datetime) -> None:
-    """Previews that nobody began: the bell was lost, or all workers are busy; a bell too many finds nothing to do."""
+def wake_workers_again(now: datetime) -> None:
+    """Previews that nobody began: the job was lost, or all workers are busy; a job too many finds nothing to do."""
     if work_queues.waiting(work_queues.PREVIEW):
         return
     for row in Preview.objects.filter(started_at=None, stop=False, asked_at__range=(now - LOST, now - PATIENCE)):
-        ring_again(row)
+        wake_worker_again(row)
 
 
 def begin(preview_id: int) -> Preview | None:
-    """The row, for the first worker that comes; a second ring finds nothing to do."""
+    """The row, for the first worker that comes; a second job finds nothing to do."""
     if not Preview.objects.filter(pk=preview_id, started_at=None, stop=False).update(started_at=timezone.now()):
         return None
     return Preview.objects.get(pk=preview_id)

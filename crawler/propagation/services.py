@@ -145,7 +145,7 @@ def carry_out(propagation_id: int, *, collector: Collector | None = None) -> Pro
     with propagation_claim.claimed(propagation_id) as beat:
         row = Propagation.objects.get(pk=propagation_id)
         if beat is None or row.state not in AT_WORK:
-            return row  # somebody else works on it, or nobody needs to: a ring delivered twice does no harm
+            return row  # somebody else works on it, or nobody needs to: a job delivered twice does no harm
         Propagation.objects.filter(pk=row.pk).update(
             state=WORKING, started_at=row.started_at or timezone.now(), error=""
         )

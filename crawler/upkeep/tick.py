@@ -1,6 +1,6 @@
-"""Owns: what must happen though nobody asks: the public is brought home, the dead are buried, what is due is started,
-quiet hours are kept, bells lost by Redis are rung again, runs whose documents all ended are concluded, searches are
-counted; once a day, at a quiet moment, what is old enough goes.
+"""Owns: what must happen though nobody asks: the public is brought home, what dead processes held is freed, what is due
+is started, quiet hours are kept, workers are woken again for jobs that Redis lost, runs whose documents all ended are
+concluded, searches are counted; once a day, at a quiet moment, what is old enough goes.
 
 A list of steps, the public first. One that fails is told once, counted and shown, and the others go on.
 A process of its own, every five seconds; not an RQ job, because it must work when Redis does not. Several ticks on
@@ -18,12 +18,13 @@ from django.db import Error, connections
 
 from clearinghouse.database.aliases import WEBCRAWL
 from clearinghouse.operations import work_queues
+from clearinghouse.operations.work_queues import Job, wake
 from clearinghouse.search.usage import services as search_use
 from crawlpoints.imports import import_steps
 
 from ..engine import finish, message_queue
 from ..inbox import notices
-from ..launching import quiet_hours, schedules
+from ..launching import audited_change, quiet_hours, schedules
 from ..liveness import database_clock
 from ..liveness.instances import Watch, end, gone
 from ..models import OPEN_STATES, Instance, Run, State
@@ -37,7 +38,7 @@ SECONDS = 5.0
 MOST_TICKETS = 8
 SEEN_SECONDS = 15.0  # how often it leaves a mark
 HANGS_SECONDS = 60.0  # after which a process that was declared dead is ended, if it still runs
-BURY = "take over from dead processes"
+TAKE_OVER = "take over from dead processes"
 
 Part = Callable[[], object]  # what a step does, or does for one of many: one that fails must not stop the next
 
@@ -52,22 +53,23 @@ class Tick:
         self._failing: dict[str, str] = {}
         self._cleared: set[str] = set()  # steps of which no row says that they fail
         self._seen: float | None = None
-        self._buried: deque[tuple[Instance, float]] = deque()
+        self._dead: deque[tuple[Instance, float]] = deque()
         self._steps: tuple[tuple[str, Callable[[], Iterable[Part]]], ...] = (
             ("move the public back to primary", lambda: [public_home.bring_home, public_home.follow_beside]),
-            (BURY, lambda: [self._bury]),
+            (TAKE_OVER, lambda: [self._take_over]),
             ("free runs of commands that ended", lambda: [_free_from_dead_drivers]),
+            ("carry lines to the audit", lambda: [audited_change.carry_lines]),
             ("start what is due", _due),
             ("keep quiet hours", lambda: [partial(quiet_hours.enforce, database_clock.moment())]),
             ("look after runs", _runs),
             ("finish rolling back", lambda: [rollback.finish]),
-            ("wake workers for propagations", lambda: [_ring_for_propagations]),
+            ("wake workers for propagations", lambda: [_wake_for_propagations]),
             ("write notices", lambda: [partial(notices.write_due, database_clock.moment())]),
-            ("wake workers for previews", lambda: [partial(previews.ring_lost, database_clock.moment())]),
+            ("wake workers for previews", lambda: [partial(previews.wake_workers_again, database_clock.moment())]),
             ("look after imports", lambda: [partial(import_steps.look_after, database_clock.moment())]),
             ("count words", lambda: [_count_words]),
             ("count searches", lambda: [search_use.collect]),
-            ("wake a worker for pruning", lambda: [partial(pruning.ring_when_due, database_clock.moment())]),
+            ("wake a worker for pruning", lambda: [partial(pruning.wake_worker_when_due, database_clock.moment())]),
             ("note that it ran", lambda: [self._look]),
         )
 
@@ -105,7 +107,7 @@ class Tick:
 
     def _after(self, name: str, error: Exception) -> None:
         """Counts it where that can be done; what is silent while WebCrawl is away is not dead."""
-        if isinstance(error, Error) and (name == BURY or connections[WEBCRAWL].errors_occurred):
+        if isinstance(error, Error) and (name == TAKE_OVER or connections[WEBCRAWL].errors_occurred):
             self.watch.forgive(error)
         for connection in connections.all(initialized_only=True):
             connection.close_if_unusable_or_obsolete()
@@ -126,18 +128,18 @@ class Tick:
         except Error as away:
             log.debug("That it works again could not be written: %s", away)
 
-    def _bury(self) -> None:
+    def _take_over(self) -> None:
         for instance in self.watch.bury_the_dead():
             log.warning(
                 "Instance %s (process %s on %s) died: its queues are free", instance.pk, instance.pid, instance.host
             )
-            self._buried.append((instance, time.monotonic()))
-        self._end_buried()
+            self._dead.append((instance, time.monotonic()))
+        self._end_dead()
 
-    def _end_buried(self) -> None:
+    def _end_dead(self) -> None:
         """Who hangs ends by itself when it is awake again; after a minute nobody believes that any more."""
-        while self._buried and time.monotonic() - self._buried[0][1] > HANGS_SECONDS:
-            instance, _ = self._buried.popleft()
+        while self._dead and time.monotonic() - self._dead[0][1] > HANGS_SECONDS:
+            instance, _ = self._dead.popleft()
             if end(instance):
                 log.warning("Process %s hung since instance %s died: it was ended", instance.pid, instance.pk)
 
@@ -160,15 +162,15 @@ def _runs() -> Iterable[Part]:
     return [partial(_look_after, run) for run in Run.objects.filter(state__in=OPEN_STATES, driver=None)]
 
 
-def _ring_for_propagations() -> None:
+def _wake_for_propagations() -> None:
     for propagation_id in services.due():
-        work_queues.ring(work_queues.PROPAGATE, "crawler.jobs.propagate", propagation_id)
+        wake(Job.PROPAGATE, propagation_id)
 
 
 def _count_words() -> None:
     """A propagation counts by itself; after a rollback nobody else does."""
     if services.unfinished() is None and page_counts.behind() and not work_queues.waiting(work_queues.PROPAGATE):
-        work_queues.ring(work_queues.PROPAGATE, "crawler.jobs.count_words")
+        wake(Job.COUNT_WORDS)
 
 
 def _look_after(run: Run) -> None:
@@ -176,10 +178,10 @@ def _look_after(run: Run) -> None:
         return
     if not run.initialized:
         if not work_queues.waiting(work_queues.CONTROL):
-            work_queues.ring(work_queues.CONTROL, "crawler.jobs.initialize", run.pk)
+            wake(Job.INITIALIZE, run.pk)
         return
     for _ in range(_tickets(run)):
-        work_queues.ring(work_queues.CRAWL, "crawler.jobs.serve", run.pk)
+        wake(Job.SERVE, run.pk)
 
 
 def _tickets(run: Run) -> int:

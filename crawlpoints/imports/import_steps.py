@@ -32,7 +32,6 @@ from .point_csv import CsvLine, PointCsv, UnreadablePointCsv, parts_of
 from .short_import import POINT_COLUMNS
 
 State = Import.State
-JOB = "crawlpoints.jobs.import_points"
 WORKING = (State.READING, State.SHOWING, State.RECORDING, State.REMOVING, State.TAKING_BACK, State.RECORDING_BACK)
 OPEN = (State.UPLOADING, State.READ, *WORKING)
 SLICE_SECONDS = 3.0  # then others of the queue have their turn
@@ -66,7 +65,7 @@ def ask(document: Document, pieces: Iterable[str], by: str, *, at_once: bool = F
         raise
     counts = dict.fromkeys((ADD, CHANGE, UNCHANGED, ERROR), 0)
     _move(row, State.READING, lines=lines, counts=counts, told=told)
-    ring(row)
+    wake_worker(row)
     return row
 
 
@@ -92,22 +91,22 @@ def _order(row: Import, states: Sequence[str], state: str) -> None:
     now = timezone.now()
     mine = Import.objects.filter(pk=row.pk, state__in=states)
     if mine.update(state=state, position=0, moved_at=now, finished_at=None):
-        ring(row)
+        wake_worker(row)
 
 
-def ring(row: Import) -> None:
-    work_queues.ring(work_queues.CONTROL, JOB, row.pk)
+def wake_worker(row: Import) -> None:
+    work_queues.wake(work_queues.Job.IMPORT_POINTS, row.pk)
 
 
 # ---- by the tick ----
 
 
 def look_after(now: datetime) -> None:
-    """Rings for what was lost with a process; lets nothing wait for a decision for ever."""
+    """Wakes a worker for what was lost with a process; lets nothing wait for a decision for ever."""
     stale = Import.objects.filter(state__in=WORKING).exclude(moved_at__range=(now - LOST, now + LOST))
     if not work_queues.waiting(work_queues.CONTROL):
         for row in stale:
-            ring(row)
+            wake_worker(row)
     for row in Import.objects.filter(state__in=(State.READ, State.UPLOADING), moved_at__lt=now - DECIDE_WITHIN):
         cancel(row)
     for row in Import.objects.filter(state=State.DONE, finished_at__lt=now - TAKE_BACK_WITHIN, rows__isnull=False)[:1]:
@@ -129,7 +128,7 @@ def carry_out(import_id: int) -> None:
             _STEPS[State(row.state)](row, until)
     row.refresh_from_db()
     if row.state in WORKING:
-        ring(row)
+        wake_worker(row)
 
 
 def _move(row: Import, state: str | None = None, **values: Any) -> None:

@@ -11,12 +11,14 @@ from clearinghouse.accounts import options
 from clearinghouse.accounts.policies import (
     Action,
     NotAllowed,
+    RoleScope,
     doc_ids_for,
     document_or_404,
     documents_for,
     may,
     require,
     role_of,
+    scope_of,
     who_can_grant,
 )
 from clearinghouse.library import services
@@ -56,6 +58,33 @@ def test_the_matrix_decides_for_every_role_and_action(
     }
     allowed = " ".join(name for name, user in people.items() if may(user, action, document))
     assert allowed == _EXPECTED[action]
+
+
+_SCOPES = {"-": "nothing", "o": "own", "p": "project", "b": "own and project", "*": "all"}
+_MATRIX = {
+    # action: developer, indexer, manager, administrator
+    Action.VIEW: "b p p *",
+    Action.EDIT: "o - p *",
+    Action.TEST: "o p p *",
+    Action.REQUEST: "o - p -",
+    Action.LAUNCH: "- - - *",
+    Action.CONTROL: "- - - *",
+    Action.VIEW_RUNS: "o p p *",
+    Action.PROPAGATE: "- - - *",
+    Action.VIEW_PROPAGATION: "- - * *",
+    Action.ADMINISTER: "- - - *",
+    Action.ASSIGN: "- - p *",
+    Action.MANAGE_PEOPLE: "- - p *",
+    Action.CURATE: "- - p *",
+}
+
+
+@pytest.mark.parametrize("action", Action)
+def test_the_scope_of_each_role_is_the_one_of_the_table(
+    action: Action, editor: Any, reader: Any, manager: Any, administrator: Any
+) -> None:
+    scopes = [scope_of(person, action) for person in (editor, reader, manager, administrator)]
+    assert scopes == [RoleScope(_SCOPES[letter]) for letter in _MATRIX[action].split()]
 
 
 def test_a_developer_reads_but_does_not_edit_other_documents_of_the_project(document: Document, editor: Any) -> None:

@@ -8,7 +8,7 @@ import pytest
 from clearinghouse.library.models import Document, Sheet
 from crawler.engine.initializer import initialize
 from crawler.engine.loop import InstanceLoop
-from crawler.launching import launch
+from crawler.launching.launch import LaunchRequest, launch
 from crawler.models import LedgerEntry, Run
 from crawlpoints.models import CrawlPoint, CrawlPointLink, ExcludeUrl
 
@@ -27,7 +27,7 @@ def make_document(*points: dict[str, Any], excludes: tuple[str, ...] = (), title
 
 
 def crawl(*documents: Document, **options: Any) -> Run:
-    run = launch.launch([d.pk for d in documents] or None, by="test", **{"speed": "fast"} | options)
+    run = launch(LaunchRequest([d.pk for d in documents] or None, by="test", **{"speed": "fast"} | options))
     return go_on(run)
 
 

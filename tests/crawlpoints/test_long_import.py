@@ -15,6 +15,7 @@ from clearinghouse.audit.models import Entry
 from clearinghouse.database import short_transactions
 from clearinghouse.library import services as library
 from clearinghouse.library.models import Document
+from clearinghouse.operations import work_queues
 from crawlpoints import bulk_changes, jobs, point_checks, queries, services
 from crawlpoints.imports import import_steps, short_import
 from crawlpoints.imports.point_csv import AT_ONCE, UnreadablePointCsv
@@ -315,20 +316,20 @@ def test_a_file_that_is_too_large_is_refused_in_words(browser: Any, document: Do
     assert answer.status_code == 422 and "The file is larger than 20 MB" in text_of(answer)
 
 
-def test_the_tick_rings_for_what_was_lost_and_lets_nothing_wait_for_ever(
+def test_the_tick_wakes_a_worker_for_what_was_lost_and_lets_nothing_wait_for_ever(
     document: Document, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    rings: list[int] = []
-    monkeypatch.setattr(import_steps.queues, "ring", lambda queue, job, pk: rings.append(pk))
+    woken: list[int] = []
+    monkeypatch.setattr(work_queues, "_enqueue", lambda job, ids: woken.extend(ids))
     row = import_steps.ask(document, [sheet(AT_ONCE + 1)], "editor")
-    rings.clear()
+    woken.clear()
     now = timezone.now()
     import_steps.look_after(now)
-    assert rings == []
+    assert woken == []
     for moved in (now - timedelta(minutes=1), now + timedelta(hours=1)):  # killed; by a clock that was wrong
         Import.objects.update(moved_at=moved)
         import_steps.look_after(now)
-    assert rings == [row.pk, row.pk]
+    assert woken == [row.pk, row.pk]
     worked(row)
     import_steps.look_after(now + timedelta(hours=23))
     assert worked(row).state == State.READ

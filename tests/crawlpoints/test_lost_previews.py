@@ -18,10 +18,10 @@ pytestmark = pytest.mark.django_db(databases="__all__")
 
 
 @pytest.fixture
-def rung(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, ...]]:
-    """Every ring of the bell."""
+def woken(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, ...]]:
+    """Every job a worker was woken for, and its ids."""
     found: list[tuple[Any, ...]] = []
-    monkeypatch.setattr(work_queues, "ring", lambda *ring: bool(found.append(ring)) or True)
+    monkeypatch.setattr(work_queues, "_enqueue", lambda *job: found.append(job))
     monkeypatch.setattr(work_queues, "waiting", lambda queue: 0)
     return found
 
@@ -31,8 +31,8 @@ def aged(row: Preview, **ago: float) -> Preview:
     return row
 
 
-def test_a_preview_that_nobody_began_is_rung_again(
-    document: Document, point: CrawlPoint, rung: list[Any], monkeypatch: pytest.MonkeyPatch
+def test_a_worker_is_woken_again_for_a_preview_that_nobody_began(
+    document: Document, point: CrawlPoint, woken: list[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(preview_rows, "OF_A_DOCUMENT", 5)
     lost, fresh, begun, stopped, old = (preview_rows.ask(snapshot_of(document), f"person {n}", {}) for n in range(5))
@@ -41,17 +41,17 @@ def test_a_preview_that_nobody_began_is_rung_again(
     aged(old, days=1)
     preview_rows.begin(begun.pk)
     preview_rows.stop(stopped)
-    rung.clear()
+    woken.clear()
     tick.Tick().round()
-    assert [ids for _, job, *ids in rung if job == preview_rows.JOB] == [[lost.pk]]
+    assert [ids for job, ids in woken if job is work_queues.Job.PREVIEW] == [(lost.pk,)]
     assert fresh.started_at is None
 
 
-def test_while_bells_wait_none_is_added(
-    document: Document, point: CrawlPoint, rung: list[Any], monkeypatch: pytest.MonkeyPatch
+def test_while_jobs_wait_none_is_added(
+    document: Document, point: CrawlPoint, woken: list[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     aged(preview_rows.ask(snapshot_of(document), "editor", {}), seconds=30)
     monkeypatch.setattr(work_queues, "waiting", lambda queue: 3)
-    rung.clear()
-    preview_rows.ring_lost(timezone.now())
-    assert rung == []
+    woken.clear()
+    preview_rows.wake_workers_again(timezone.now())
+    assert woken == []

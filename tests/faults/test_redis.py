@@ -23,12 +23,12 @@ from tests.requirements import need
 from tests.sites.graph import Page, Site, serve
 
 PAGES = 40
-_RING = """
+_WAKE = """
 import django, time
 django.setup()
-from clearinghouse import queues
+from clearinghouse.operations.work_queues import Job, wake
 begun = time.monotonic()
-taken = queues.ring(queues.CRAWL, "crawler.jobs.serve", 1)
+taken = wake(Job.SERVE, 1)
 print(taken, time.monotonic() - begun)
 """
 
@@ -88,7 +88,7 @@ def test_a_full_redis_stops_no_crawl_no_launch_and_no_worker(house: House, redis
 
 def test_a_slow_redis_holds_nobody_up_for_longer_than_a_second(house: House, redis: Redis) -> None:  # noqa: F811
     redis.execute_command("CLIENT", "PAUSE", "30000")
-    done = subprocess.run([sys.executable, "-c", _RING], cwd=BASE, env=house.env, capture_output=True, text=True)
+    done = subprocess.run([sys.executable, "-c", _WAKE], cwd=BASE, env=house.env, capture_output=True, text=True)
     taken, seconds = done.stdout.split()
     assert taken == "False" and float(seconds) < 1.2, done.stdout + done.stderr
 

@@ -14,9 +14,9 @@ START_SECONDS = 0.5  # all are there by then
 
 
 def launch(_: int) -> str:
-    from crawler.launching import launch as intake
+    from crawler.launching.launch import LaunchRequest, launch
 
-    return f"run {intake.launch(None, by='test', speed='fast').pk}"
+    return f"run {launch(LaunchRequest(None, by='test', speed='fast')).pk}"
 
 
 def initialize(run: int) -> str:

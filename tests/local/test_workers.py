@@ -47,6 +47,7 @@ def test_every_job_of_the_product_is_taken() -> None:
         if isfunction(one) and one.__module__ == module.__name__ and not name.startswith("_")
     }  # fmt: skip
     assert ours == work_queues.TRUSTED
+    assert {job.queue for job in work_queues.Job} == set(work_queues.NAMES)
 
 
 def test_a_job_that_is_not_ours_is_refused_and_the_worker_goes_on(house, redis, tmp_path):

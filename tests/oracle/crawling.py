@@ -13,7 +13,7 @@ from clearinghouse.library.models import Document, Sheet
 from crawler import bulk_sql
 from crawler.engine.initializer import initialize
 from crawler.engine.loop import InstanceLoop
-from crawler.launching import launch
+from crawler.launching.launch import LaunchRequest, launch
 from crawler.models import Host, Run
 from crawler.values import Snapshot
 from crawlpoints.models import CrawlPoint, CrawlPointLink, ExcludeUrl
@@ -53,7 +53,7 @@ def _stored(document: Document, point: object) -> int:
 def crawl(documents: list[Snapshot], instances: int, kills: list[int]) -> tuple[Run, int]:
     """A run over these documents by so many processes; and how many of them died by a kill."""
     Host.objects.all().delete()  # another site stood at this address before
-    run = launch.launch([document.doc_id for document in documents], by="oracle", speed="fast")
+    run = launch(LaunchRequest([document.doc_id for document in documents], by="oracle", speed="fast"))
     initialize(run)
     kills, killed, deadline = list(kills), 0, time.monotonic() + LONGEST
     for _ in range(MOST_PROCESSES):

@@ -102,27 +102,27 @@ def test_t40_of_two_asked_for_at_the_same_moment_one_goes(
 ) -> None:
     """The other one's row is there between our look and our own row."""
     snapshot, create = snapshot_of(document_with_point), Preview.objects.create
-    rung: list[object] = []
+    woken: list[object] = []
 
     def both(**values: Any) -> Preview:
         create(**values)
         return create(**values)
 
-    monkeypatch.setattr(work_queues, "ring", lambda *told: rung.append(told))
+    monkeypatch.setattr(work_queues, "_enqueue", lambda *told: woken.append(told))
     monkeypatch.setattr(Preview.objects, "create", both)
     with pytest.raises(TooManyAtOnce):
         preview_rows.ask(snapshot, "editor", {})
-    assert Preview.objects.count() == 1 and rung == []
+    assert Preview.objects.count() == 1 and woken == []
 
 
 _TWELVE = """
 from clearinghouse.library.models import Document
-from crawler.preview import rows
+from crawler.preview import preview_rows
 from crawler.values import PointSettings, Snapshot
 for number in range(12):
     doc = Document.objects.order_by("pk")[number // 3].pk
     point = PointSettings(1, "http://127.0.0.1:%d/", "http://127.0.0.1:%d/", ignore_robots=True)
-    rows.ask(Snapshot(doc, (point,)), f"person {number}", {})
+    preview_rows.ask(Snapshot(doc, (point,)), f"person {number}", {})
 """
 
 

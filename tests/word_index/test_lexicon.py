@@ -69,20 +69,20 @@ def test_counts_follow_a_rollback_and_the_next_propagation(generations):
     assert counted() == by_hand()
 
 
-def test_the_tick_notices_a_rollback_and_its_ring_opens_a_door_of_ours(generations, monkeypatch):
-    rings: list[str] = []
-    monkeypatch.setattr(work_queues, "ring", lambda queue, function, *ids: rings.append(function))
+def test_the_tick_notices_a_rollback_and_wakes_a_worker_for_a_job_of_ours(generations, monkeypatch):
+    woken: list[str] = []
+    monkeypatch.setattr(work_queues, "_enqueue", lambda job, ids: woken.append(job.function))
     monkeypatch.setattr(work_queues, "waiting", lambda queue: 0)
     tick.Tick().round()
-    assert "crawler.jobs.count_words" not in rings
+    assert "crawler.jobs.count_words" not in woken
     rollback.roll_back("primary", by="tester")
     tick.Tick().round()
-    assert "crawler.jobs.count_words" in rings
+    assert "crawler.jobs.count_words" in woken
     assert "crawler.jobs.count_words" in work_queues.TRUSTED
     jobs.count_words()
-    rings.clear()
+    woken.clear()
     tick.Tick().round()
-    assert "crawler.jobs.count_words" not in rings
+    assert "crawler.jobs.count_words" not in woken
 
 
 def test_a_propagation_after_a_rollback_nobody_counted_starts_from_what_was_live(generations):

@@ -150,7 +150,7 @@ class LaunchForm(WhenForm):
         return next(document for document in self.listed if document.pk == chosen[0])
 
     def doc_ids(self, values: dict[str, Any]) -> list[int] | None:
-        """None means all documents, as intake understands it."""
+        """None means all documents, as a launch understands it."""
         what = values.get("what")
         if what == PROJECT:
             project = values.get("project")

@@ -17,7 +17,7 @@ from crawler.preview import preview_rows
 from crawler.runs.queries import labels_of, runs_crawling
 
 from .. import crawl_requests, quiet_hours, schedules
-from .. import launch as intake
+from .. import launch as launching
 from ..schedules import ALL, CHOSEN, POINT, PROJECT, VIEW
 from .launch_form import PREVIEW, LaunchForm
 from .plan_form import options_of, values_of
@@ -38,7 +38,7 @@ class LaunchScope:
 
 def scope_of(form: LaunchForm) -> LaunchScope:
     values = form.cleaned_data
-    counts = intake.scope(form.doc_ids(values), form.choice(values))
+    counts = launching.scope(form.doc_ids(values), form.choice(values))
     busy = list(counts["busy"])
     return LaunchScope(
         documents=counts["documents"],
@@ -95,14 +95,14 @@ def _launch(request: HttpRequest) -> HttpResponse:
             require(request.user, Action.ADMINISTER)
             return _planned(request, form)
         try:
-            run = schedules.launch(
-                form.doc_ids(values), by=request.user.get_username(), choice=form.choice(values), **options_of(form)
+            by, choice = request.user.get_username(), form.choice(values)
+            run = launching.launch(
+                launching.LaunchRequest(form.doc_ids(values), by=by, choice=choice, **options_of(form))
             )
         except (NothingToCrawl, AllBusy) as refusal:
             form.add_error("only" if form.choice(values).only else "what", str(refusal))
         else:
-            crawl_requests.answer_by_launch(run, form.choice(values))
-            schedules.begin(run, timezone.now())
+            crawl_requests.answer_by_launch(run, choice)
             return redirect("run", run.pk)
     context = context_of(form, scope_of(form))
     return render(request, "launching/launch.html", context, status=422)
@@ -112,11 +112,11 @@ def _preview(request: HttpRequest, form: LaunchForm) -> HttpResponse:
     """Of the one document chosen, or of the one crawl point."""
     document = form.one_document(form.cleaned_data)
     assert document is not None  # else the form was not valid
-    snapshot = intake.snapshot_of(document)
+    snapshot = launching.snapshot_of(document)
     wanted = form.choice(form.cleaned_data).point_id
     points = tuple(point for point in snapshot.points if wanted in (None, point.id))
     if not points:
-        form.add_error("what", intake.NO_SUCH_POINT)
+        form.add_error("what", launching.NO_SUCH_POINT)
         return render(request, "launching/launch.html", context_of(form, scope_of(form)), status=422)
     try:
         row = preview_rows.ask(replace(snapshot, points=points), request.user.get_username(), {})

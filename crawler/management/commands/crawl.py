@@ -12,7 +12,6 @@ from django.conf import settings
 from django.core.management.base import CommandParser
 from django.db import connections
 
-from clearinghouse.accounts import options as choices
 from clearinghouse.addresses import networks
 from clearinghouse.database.adoption.usable import unusable_files
 from clearinghouse.database.aliases import DEFAULT, WEBCRAWL
@@ -23,7 +22,8 @@ from crawler.engine import finish, process_limits
 from crawler.engine.initializer import initialize
 from crawler.engine.loop import InstanceLoop
 from crawler.errors import AllBusy, NothingToCrawl
-from crawler.launching import control, launch
+from crawler.launching import control
+from crawler.launching.launch import LaunchRequest, launch
 from crawler.liveness import instances
 from crawler.models import OPEN_STATES, Excursion, Instance, Run, State
 from crawler.reasons import by_status
@@ -103,9 +103,11 @@ class Command(Command):
         networks.read_settings()  # a setting that cannot be meant must not leave a run behind
         driver = instances.register(None, kind="driver")
         try:
-            return launch.launch(
-                options["doc"], by=self.person, speed=options["speed"] or choices.speed(), driver=driver,
-                ignore_robots=options["ignore_robots"], origin="command",
+            return launch(
+                LaunchRequest(
+                    options["doc"], by=self.person, speed=options["speed"] or "", driver=driver,
+                    ignore_robots=options["ignore_robots"], origin="command",
+                )
             )  # fmt: skip
         except NothingToCrawl as error:
             instances.retire(driver)

@@ -3,14 +3,12 @@
 from typing import Any
 
 from django.core.management.base import CommandParser
-from django.utils import timezone
 
-from clearinghouse.accounts import options as choices
 from clearinghouse.addresses import networks
 from clearinghouse.operations.command_base import NEEDS_DECISION, WRONG_USE, Command, Stop, whole
 from clearinghouse.web.plurals import plural
 from crawler.errors import AllBusy, NothingToCrawl
-from crawler.launching import control, schedules
+from crawler.launching.launch import LaunchRequest, launch
 from crawler.sites.speeds import SPEEDS
 
 
@@ -32,17 +30,16 @@ class Command(Command):
         self.know(options["doc"])
         networks.read_settings()
         try:
-            run = schedules.launch(
-                options["doc"], by=self.person, speed=options["speed"] or choices.speed(), origin="command",
-                ignore_robots=options["ignore_robots"], note=options["note"],
-                label=" ".join(options["label"].split())[: control.LABEL],
+            run = launch(
+                LaunchRequest(
+                    options["doc"], by=self.person, speed=options["speed"] or "", origin="command",
+                    ignore_robots=options["ignore_robots"], note=options["note"], label=options["label"],
+                )
             )  # fmt: skip
         except NothingToCrawl as error:
             raise Stop(str(error), WRONG_USE)
         except AllBusy as error:
             raise Stop(str(error), NEEDS_DECISION)
-        schedules.begin(run, timezone.now())
-        run.refresh_from_db()
         held = " It is held back: quiet hours, or all crawls are paused." if run.control else ""
         self.say(f"Run {run.pk} is waiting for a worker: {plural(run.excursions.count(), 'document')}.{held}")
         if run.left_out:

@@ -9,7 +9,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
 from clearinghouse.accounts.policies import Action, may, require
-from clearinghouse.operations import work_queues
+from clearinghouse.operations.work_queues import Job, wake
 from clearinghouse.web.listing import page_of
 from clearinghouse.web.plurals import plural
 from crawler.errors import WrongMoment
@@ -133,7 +133,7 @@ def start(request: HttpRequest) -> HttpResponse:
     except WrongMoment as problem:
         messages.error(request, str(problem))
         return redirect("propagation")
-    _ring(request, row)
+    _wake_worker(request, row)
     return redirect("propagation-board", row.pk)
 
 
@@ -145,8 +145,8 @@ def _loss_error(request: HttpRequest, loss: dict[str, Any]) -> str:
     return f"Type {loss['removed']} to confirm that {loss['title']} loses {plural(loss['removed'], 'page')}"
 
 
-def _ring(request: HttpRequest, row: Propagation) -> None:
-    if not work_queues.ring(work_queues.PROPAGATE, "crawler.jobs.propagate", row.pk):
+def _wake_worker(request: HttpRequest, row: Propagation) -> None:
+    if not wake(Job.PROPAGATE, row.pk):
         messages.warning(request, "The work queue does not answer. The propagation starts by itself when it does.")
 
 
@@ -222,5 +222,5 @@ def _ordered(
     if not order(row, by=request.user.get_username()):
         messages.error(request, refusal)
     elif goes_on:
-        _ring(request, row)
+        _wake_worker(request, row)
     return redirect("propagation-board", row.pk)

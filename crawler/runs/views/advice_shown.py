@@ -8,7 +8,7 @@ from django.core.cache import cache
 
 from clearinghouse.accounts.policies import Action, doc_ids_for, may
 from clearinghouse.library.models import Document
-from clearinghouse.operations import work_queues
+from clearinghouse.operations.work_queues import Job, wake
 from crawler.findings import finding_links
 from crawler.findings.queries import findings_of
 from crawler.models import OPEN_STATES, Advice, Finding, Run
@@ -55,7 +55,7 @@ def loss_of(found: Advised) -> dict[str, Any] | None:
 def ask_for(found: Advised) -> None:
     """Lets a worker find out what is not known; asked once in a while."""
     if found.outlook.unknown and cache.add("forecast-asked-for", 1, _AGAIN):
-        work_queues.ring(work_queues.PROPAGATE, "crawler.jobs.forecast")
+        wake(Job.FORECAST)
 
 
 def first_findings(user: Any, run: Run, docs: Docs) -> list[finding_links.FindingShown]:

@@ -4,7 +4,7 @@ what a crawl has stored.
 Never goes: what a target shows or would show, what the next crawl compares with (heads and their versions), open runs,
 the newest crawls of each document, results no propagation has taken. choose says which excursions may go, erase removes
 them oldest first in short transactions, bodies removes bytes that no version names. Killed anywhere, it goes on.
-Called by: the command prune, and once a day by a job that the tick rings for at a quiet moment.
+Called by: the command prune, and once a day by a job for which the tick wakes a worker at a quiet moment.
 """
 
 from collections.abc import Callable
@@ -48,12 +48,12 @@ def quiet() -> bool:
     return not Run.objects.filter(state__in=OPEN_STATES).exists() and services.unfinished() is None
 
 
-def ring_when_due(now: datetime) -> bool:
+def wake_worker_when_due(now: datetime) -> bool:
     """Once a day, when it is quiet, a worker is asked to prune; without Redis the next day will do."""
     mark = Mark.objects.filter(name=_MARK).first()
     if mark is not None and timedelta(0) <= now - mark.at < EVERY:
         return False
-    if not quiet() or not work_queues.ring(work_queues.CRAWL, "crawler.jobs.prune"):
+    if not quiet() or not work_queues.wake(work_queues.Job.PRUNE):
         return False
     Mark.objects.update_or_create(name=_MARK, defaults={"at": now})
     return True

@@ -17,7 +17,7 @@ from crawler.engine.initializer import initialize
 from crawler.engine.loop import InstanceLoop
 from crawler.errors import Fenced
 from crawler.extract import pack_links
-from crawler.launching import launch
+from crawler.launching.launch import LaunchRequest, launch
 from crawler.ledger import links_between_pages as links
 from crawler.ledger.ledger_check import faults
 from crawler.liveness.instances import register
@@ -185,7 +185,7 @@ def test_an_excursion_stays_stopping_until_everything_is_counted() -> None:
 def test_a_killed_ending_is_finished_by_the_next_instance(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(finish_batch, "MOST", 0)
     with serve({"/": Page(["/a"]), "/a": Page(["/"])}) as site:
-        run = launch.launch([make_document({"url": site.url("/")}).pk], by="test", speed="fast")
+        run = launch(LaunchRequest([make_document({"url": site.url("/")}).pk], by="test", speed="fast"))
         initialize(run)
         crawler = InstanceLoop(run)
 
@@ -268,7 +268,7 @@ def test_a_large_ending_lets_the_other_queues_be_served(monkeypatch: pytest.Monk
     pages = {"/a/": Page()} | {"/b/": Page(["/b/1"]), "/b/1": Page(["/b/2"], delay=0.3), "/b/2": Page(delay=0.3)}
     with serve(pages) as site:
         large, other = make_document({"url": site.url("/a/")}), make_document({"url": site.url("/b/")})
-        run = launch.launch([large.pk, other.pk], by="test", speed="fast")
+        run = launch(LaunchRequest([large.pk, other.pk], by="test", speed="fast"))
         initialize(run)
         seen: list[tuple[bool, int]] = []
 
@@ -283,7 +283,7 @@ def test_a_large_ending_lets_the_other_queues_be_served(monkeypatch: pytest.Monk
 
 
 def test_messages_are_not_deleted_by_an_instance_that_was_declared_dead() -> None:
-    run = launch.launch([make_document({"url": ROOT}).pk], by="test", speed="fast")
+    run = launch(LaunchRequest([make_document({"url": ROOT}).pk], by="test", speed="fast"))
     initialize(run)
     instance = register(run.pk)
     message_queue.claim(instance, 1)

@@ -9,7 +9,7 @@ import pytest
 from crawler.engine import loop
 from crawler.engine.initializer import initialize
 from crawler.engine.loop import InstanceLoop
-from crawler.launching import launch
+from crawler.launching.launch import LaunchRequest, launch
 from crawler.ledger.ledger_check import faults
 from crawler.models import Excursion, LedgerEntry, PageBody, PageHead, PageVersion, Run
 from crawlpoints.models import CrawlPoint
@@ -43,7 +43,7 @@ def change_meanwhile(run: Run, change: Callable[[], object]) -> None:
 
 def test_a_crawl_point_edited_meanwhile_is_crawled_as_it_was(ledger: Ledger) -> None:
     with serve(slow("/m/")) as site:
-        run = launch.launch([make_document({"url": site.url("/m/")}).pk], by="test", speed="fast")
+        run = launch(LaunchRequest([make_document({"url": site.url("/m/")}).pk], by="test", speed="fast"))
         values = {"root": site.url("/elsewhere/"), "url": site.url("/elsewhere/"), "depth": 0, "max_pages": 1}
         change_meanwhile(run, lambda: CrawlPoint.objects.update(**values))
     assert run.state == "finished" and faults(run) == []
@@ -56,7 +56,7 @@ def test_a_crawl_point_deleted_meanwhile_starts_nothing_more_and_its_pages_stay(
     monkeypatch.setattr(loop, "LOOK_SECONDS", 0.1)
     with serve(slow("/m/")) as site:
         document = make_document({"url": site.url("/m/")})
-        run = launch.launch([document.pk], by="test", speed="medium", ignore_robots=True)
+        run = launch(LaunchRequest([document.pk], by="test", speed="medium", ignore_robots=True))
         change_meanwhile(run, lambda: CrawlPoint.objects.get().delete())
         assert sum(site.requests.values()) < MANY / 2
     verdicts = list(ledger(run).values())

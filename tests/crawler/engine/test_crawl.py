@@ -13,7 +13,8 @@ from crawler.engine import storage
 from crawler.engine.initializer import initialize
 from crawler.engine.loop import InstanceLoop
 from crawler.errors import AllBusy, Fenced, NothingToCrawl, WrongMoment
-from crawler.launching import control, launch
+from crawler.launching import control
+from crawler.launching.launch import LaunchRequest, launch, scope
 from crawler.ledger.ledger_check import faults
 from crawler.ledger.queries import Filter, rows_of
 from crawler.liveness.instances import bury, fence, gone, register
@@ -155,22 +156,21 @@ def test_an_address_of_a_network_that_is_not_allowed_is_refused(
 def test_a_launch_without_active_crawl_points_says_so() -> None:
     document = make_document({"url": "http://127.0.0.1/", "active": 0})
     with pytest.raises(NothingToCrawl):
-        launch.launch([document.pk], by="test")
-    assert launch.scope([document.pk])["inactive"] == 1
+        launch(LaunchRequest([document.pk], by="test"))
+    assert scope([document.pk])["inactive"] == 1
 
 
 def test_a_document_in_an_unfinished_run_is_left_out() -> None:
     busy, free = make_document({"url": "http://127.0.0.1:1/"}), make_document({"url": "http://127.0.0.1:1/"})
-    launch.launch([busy.pk], by="test")
+    launch(LaunchRequest([busy.pk], by="test"))
     with pytest.raises(AllBusy):
-        launch.launch([busy.pk], by="test")
-    second = launch.launch(None, by="test")
-    assert second.left_out == [busy.pk]
-    assert [e.doc_id for e in second.excursions.all()] == [free.pk]
+        launch(LaunchRequest([busy.pk], by="test"))
+    second = launch(LaunchRequest(None, by="test"))
+    assert second.left_out == [busy.pk] and [e.doc_id for e in second.excursions.all()] == [free.pk]
 
 
 def test_opening_the_queues_twice_changes_nothing() -> None:
-    run = launch.launch([make_document({"url": "http://127.0.0.1:1/"}).pk], by="test")
+    run = launch(LaunchRequest([make_document({"url": "http://127.0.0.1:1/"}).pk], by="test"))
     initialize(run)
     Run.objects.filter(pk=run.pk).update(initialized=False)
     initialize(Run.objects.get(pk=run.pk))
@@ -182,7 +182,7 @@ def test_stop_keeps_what_was_stored_and_names_the_rest(ledger: Ledger) -> None:
     with serve({"/": Page(["/a"]), "/a": Page()}) as site:
         document = make_document({"url": site.url("/")})
         crawl(document)
-        run = launch.launch([document.pk], by="test")
+        run = launch(LaunchRequest([document.pk], by="test"))
         initialize(run)
         control.stop(run, "admin")
         InstanceLoop(run).work()
@@ -212,7 +212,7 @@ def test_cancel_puts_the_pages_back_that_were_shown_before() -> None:
         crawl(document)
         before = dict(PageHead.objects.values_list("url_key", "version_id"))
         site.pages |= {"/": Page(["/a", "/new"]), "/a": Page(["/"]), "/new": Page(["/last"]), "/last": Page(delay=3)}
-        run = launch.launch([document.pk], by="test", speed="fast")
+        run = launch(LaunchRequest([document.pk], by="test", speed="fast"))
         initialize(run)
         worker = InstanceLoop(run)
 
@@ -230,7 +230,7 @@ def test_cancel_puts_the_pages_back_that_were_shown_before() -> None:
 def test_pause_and_resume_lose_nothing(ledger: Ledger) -> None:
     pages = {"/": Page([f"/{n}" for n in range(20)])} | {f"/{n}": Page() for n in range(20)}
     with serve(pages) as site:
-        run = launch.launch([make_document({"url": site.url("/")}).pk], by="test", speed="fast")
+        run = launch(LaunchRequest([make_document({"url": site.url("/")}).pk], by="test", speed="fast"))
         initialize(run)
         control.pause(run, "admin")
         InstanceLoop(run).work()
@@ -258,7 +258,7 @@ def test_a_process_that_is_gone_is_known_to_be_gone() -> None:
 def test_an_interrupted_queue_goes_on_where_it_was(ledger: Ledger) -> None:
     pages = {f"/{n}": Page([f"/{n + 1}"]) for n in range(12)}
     with serve(pages) as site:
-        run = launch.launch([make_document({"url": site.url("/0"), "depth": 20}).pk], by="test", speed="fast")
+        run = launch(LaunchRequest([make_document({"url": site.url("/0"), "depth": 20}).pk], by="test", speed="fast"))
         initialize(run)
         first = InstanceLoop(run)
 
@@ -285,7 +285,7 @@ def test_an_interrupted_queue_goes_on_where_it_was(ledger: Ledger) -> None:
 
 
 def test_a_death_is_told_once_and_not_to_a_run_that_has_ended() -> None:
-    run = launch.launch([make_document({"url": "http://127.0.0.1:1/"}).pk], by="test", speed="fast")
+    run = launch(LaunchRequest([make_document({"url": "http://127.0.0.1:1/"}).pk], by="test", speed="fast"))
     first, second = register(run.pk), register(run.pk)
     Instance.objects.filter(run=run).update(pid_started=1)
     first.refresh_from_db()
@@ -300,7 +300,7 @@ def test_a_crawl_point_that_is_deactivated_meanwhile_starts_nothing_more(ledger:
     pages = {f"/a/{n}": Page([f"/a/{n + 1}"], delay=0.2) for n in range(40)} | {"/b/0": Page()}
     with serve(pages) as site:
         document = make_document({"url": site.url("/a/0"), "depth": 99}, {"url": site.url("/b/0")})
-        run = launch.launch([document.pk], by="test", speed="fast")
+        run = launch(LaunchRequest([document.pk], by="test", speed="fast"))
         initialize(run)
 
         def deactivate(_: InstanceLoop) -> None:
@@ -320,7 +320,7 @@ def test_excludes_can_be_applied_to_the_running_crawl(ledger: Ledger) -> None:
     pages = {"/": Page([f"/{n}" for n in range(40)])} | {f"/{n}": Page(delay=0.15) for n in range(40)}
     with serve(pages) as site:
         document = make_document({"url": site.url("/"), "max_pages": 1000})
-        run = launch.launch([document.pk], by="test", speed="medium", ignore_robots=True)
+        run = launch(LaunchRequest([document.pk], by="test", speed="medium", ignore_robots=True))
         initialize(run)
         told = []
 
@@ -343,7 +343,7 @@ def test_an_instance_with_many_queues_hands_over_to_one_that_has_none(monkeypatc
     pages |= {f"/{n}/{m}": Page(delay=0.2) for n in range(4) for m in range(30)}
     with serve(pages) as site:
         documents = [make_document({"url": site.url(f"/{n}/")}) for n in range(4)]
-        run = launch.launch([d.pk for d in documents], by="test", speed="fast")
+        run = launch(LaunchRequest([d.pk for d in documents], by="test", speed="fast"))
         initialize(run)
         first = InstanceLoop(run)
         idle = register(run.pk)
@@ -364,7 +364,7 @@ def test_an_instance_with_many_queues_hands_over_to_one_that_has_none(monkeypatc
 def test_the_loss_of_the_database_costs_no_page(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
     pages = {"/": Page([f"/{n}" for n in range(20)])} | {f"/{n}": Page(delay=0.05) for n in range(20)}
     with serve(pages) as site:
-        run = launch.launch([make_document({"url": site.url("/")}).pk], by="test", speed="fast")
+        run = launch(LaunchRequest([make_document({"url": site.url("/")}).pk], by="test", speed="fast"))
         initialize(run)
         lost = iter([False, False, True, False, False, True])
         commit = storage.commit

@@ -6,7 +6,7 @@ from crawler.engine import loop, ready_queues
 from crawler.engine.initializer import initialize
 from crawler.engine.local_queue import ServedQueue
 from crawler.engine.ready_queues import Attention
-from crawler.launching import launch
+from crawler.launching.launch import LaunchRequest, launch
 from crawler.models import Excursion
 from crawler.sites.speeds import SPEEDS
 from tests.crawler.conftest import crawl, make_document
@@ -40,7 +40,7 @@ def test_a_crawl_does_not_wait_for_the_look_at_all_queues(monkeypatch: pytest.Mo
 
 def test_a_new_queue_is_looked_at_also_on_a_machine_that_has_just_started(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ready_queues, "ALL_SECONDS", 3600.0)
-    run = launch.launch([make_document({"url": "http://127.0.0.1:1/"}).pk], by="test")
+    run = launch(LaunchRequest([make_document({"url": "http://127.0.0.1:1/"}).pk], by="test"))
     initialize(run)
     queue = ServedQueue(Excursion.objects.get(run=run))
     all_queues = Attention({queue.excursion.pk: queue})

@@ -15,10 +15,11 @@ from rq.timeouts import JobTimeoutException, UnixSignalDeathPenalty
 
 from clearinghouse.local import redis_server
 from clearinghouse.operations import work_queues
+from clearinghouse.operations.work_queues import Job, wake
 from crawler import jobs
 from crawler.engine.initializer import initialize
 from crawler.engine.loop import InstanceLoop
-from crawler.launching import launch
+from crawler.launching.launch import LaunchRequest, launch
 from crawler.ledger.ledger_check import faults
 from crawler.models import ActiveQueue, Event, Run
 from tests.crawler.conftest import make_document
@@ -41,12 +42,9 @@ def test_a_propagation_is_given_all_the_time_it_needs(tmp_path: Path, settings: 
         while not (door.exists() and work_queues.reachable()) and time.monotonic() < until:
             time.sleep(0.02)
         limits = {}
-        for queue, job in (
-            (work_queues.PROPAGATE, "crawler.jobs.propagate"),
-            (work_queues.CRAWL, "crawler.jobs.serve"),
-        ):
-            assert work_queues.ring(queue, job, 1)
-            limits[queue] = django_rq.get_queue(queue, connection=redis).jobs[0].timeout
+        for job in (Job.PROPAGATE, Job.SERVE):
+            assert wake(job, 1)
+            limits[job.queue] = django_rq.get_queue(job.queue, connection=redis).jobs[0].timeout
         assert limits == {work_queues.PROPAGATE: -1, work_queues.CRAWL: 3600}
     finally:
         server.terminate()
@@ -67,7 +65,9 @@ def test_a_job_whose_time_is_over_fails_nothing_and_another_goes_on(
     pages = {"/": Page([f"/{n}" for n in range(150)])} | {f"/{n}": Page(delay=0.02) for n in range(150)}
     slices = 0
     with serve(pages) as site:
-        run = launch.launch([make_document({"url": site.url("/")}).pk], by="test", speed="medium", ignore_robots=True)
+        run = launch(
+            LaunchRequest([make_document({"url": site.url("/")}).pk], by="test", speed="medium", ignore_robots=True)
+        )
         Run.objects.filter(pk=run.pk).update(speed="fast")
         initialize(run)
         until = time.monotonic() + 60

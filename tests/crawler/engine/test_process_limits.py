@@ -17,7 +17,7 @@ from crawler.engine import loop, process_limits
 from crawler.engine.initializer import initialize
 from crawler.engine.loop import InstanceLoop
 from crawler.errors import CrawlerError
-from crawler.launching import launch
+from crawler.launching.launch import LaunchRequest, launch
 from crawler.ledger.ledger_check import faults
 from crawler.models import ActiveQueue, Event, Excursion, LedgerEntry, Run
 from tests.crawler.conftest import go_on, make_document
@@ -37,7 +37,7 @@ def site(monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
 
 
 def started(document: Document) -> Run:
-    run = launch.launch([document.pk], by="test", speed="fast")
+    run = launch(LaunchRequest([document.pk], by="test", speed="fast"))
     initialize(run)
     return run
 

@@ -7,7 +7,7 @@ import pytest
 from crawler.engine import message_queue, storage
 from crawler.engine.initializer import initialize
 from crawler.engine.local_queue import IN_MEMORY, ServedQueue
-from crawler.launching import launch
+from crawler.launching.launch import LaunchRequest, launch
 from crawler.liveness.instances import register
 from crawler.models import Excursion, Instance, Run
 from crawler.policy.path import Way
@@ -25,7 +25,7 @@ def served(run: Run) -> tuple[Instance, ServedQueue]:
 @pytest.fixture
 def queue() -> Iterator[tuple[Instance, ServedQueue]]:
     document = make_document({"url": f"{SITE}/", "root": f"{SITE}/", "depth": 99})
-    run = launch.launch([document.pk], by="test", speed="fast")
+    run = launch(LaunchRequest([document.pk], by="test", speed="fast"))
     initialize(run)
     instance, queue = served(run)
     queue.fly(queue.take(queue.next_item(SITE)[1]))  # the start page is being read

@@ -16,7 +16,7 @@ from crawler.engine.backlink_counts import Derivation
 from crawler.engine.initializer import initialize
 from crawler.engine.loop import InstanceLoop
 from crawler.engine.storage import NewVersion, VersionRow
-from crawler.launching import launch
+from crawler.launching.launch import LaunchRequest, launch
 from crawler.ledger import ledger_check
 from crawler.liveness.instances import register
 from crawler.models import Excursion, Instance, LedgerEntry, PageHead, Run, State
@@ -88,7 +88,7 @@ def test_what_is_remembered_of_links_is_bounded_over_all_queues_of_an_instance(
 ) -> None:
     with serve({"/": Page(delay=0.5)}) as site:
         documents = [make_document({"url": site.url("/")}).pk for _ in range(8)]
-        run = launch.launch(documents, by="test", speed="fast")
+        run = launch(LaunchRequest(documents, by="test", speed="fast"))
         initialize(run)
         most: list[int] = []
 
@@ -104,7 +104,7 @@ def test_who_waits_for_the_database_hears_that_it_is_to_stop(monkeypatch: pytest
     def away(*_: object) -> None:
         raise OperationalError("the database is away")
 
-    run = launch.launch([make_document({"url": "http://127.0.0.1:1/"}).pk], by="test", speed="fast")
+    run = launch(LaunchRequest([make_document({"url": "http://127.0.0.1:1/"}).pk], by="test", speed="fast"))
     initialize(run)
     one = InstanceLoop(run)
     monkeypatch.setattr(loop, "FIRST_WAIT", 30.0)

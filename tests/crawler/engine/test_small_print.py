@@ -8,7 +8,8 @@ import pytest
 
 from crawler.engine.initializer import initialize
 from crawler.engine.loop import InstanceLoop, batch_size
-from crawler.launching import control, launch
+from crawler.launching import control
+from crawler.launching.launch import LaunchRequest, launch
 from crawler.ledger.ledger_check import faults
 from crawler.models import CrawledPage, Instance, LedgerEntry, PageVersion, Run
 from crawlpoints.models import CrawlPoint
@@ -82,7 +83,7 @@ def test_a_site_that_asked_for_time_is_left_alone_by_the_heir_too(ledger: Ledger
     busy = Page(status=503, headers={"Retry-After": "3"})
     with serve({"/": Page(script=[busy])}) as site:
         document = make_document({"url": site.url("/")})
-        run = launch.launch([document.pk], by="test", speed="fast", ignore_robots=True)
+        run = launch(LaunchRequest([document.pk], by="test", speed="fast", ignore_robots=True))
         initialize(run)
         first = InstanceLoop(run)
 
@@ -207,7 +208,7 @@ def test_a_run_empties_the_work_tables_of_its_own_documents_and_a_resumed_one_no
         crawl(one, other)
         assert listed(one.pk) == {"", "a", "gone"} and listed(other.pk) == {"a"}
         site.pages |= {"/": Page(["/a", "/0"])} | {f"/{n}": Page([f"/{n + 1}"], delay=0.3) for n in range(9)}
-        run = launch.launch([one.pk], by="test", speed="fast")
+        run = launch(LaunchRequest([one.pk], by="test", speed="fast"))
         initialize(run)
         assert listed(one.pk) == set() and listed(other.pk) == {"a"}
 

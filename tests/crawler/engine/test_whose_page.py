@@ -7,7 +7,7 @@ import pytest
 from clearinghouse.database.digests import digest_of
 from crawler.engine.initializer import initialize
 from crawler.engine.loop import InstanceLoop
-from crawler.launching import launch
+from crawler.launching.launch import LaunchRequest, launch
 from crawler.ledger.ledger_check import faults
 from crawler.models import Excursion, LedgerEntry, Message, Run
 from crawler.policy.frontier import SHORT, Frontier
@@ -28,7 +28,7 @@ def test_what_a_deactivated_owner_leaves_is_read_as_the_next_longest_root_says(l
     with serve(pages) as site:
         outer = {"url": site.url("/"), "append": "?outer=1"}
         inner = {"url": site.url("/m/"), "append": "?inner=1", "depth": 0}
-        run = launch.launch([make_document(outer, inner).pk], by="test", speed="fast")
+        run = launch(LaunchRequest([make_document(outer, inner).pk], by="test", speed="fast"))
         initialize(run)
 
         def deactivate(_: InstanceLoop) -> None:

@@ -328,8 +328,8 @@ def test_a_title_cannot_write_mail_headers(
     assert letter["Bcc"] is None and "\n" not in letter["Subject"]
 
 
-def test_the_tick_writes_notices_and_its_rings_open_doors_of_ours(document: Document, administrator: Any) -> None:
-    """Without Redis the ring is lost; the rows stay due, so that the next tick rings again."""
+def test_the_tick_writes_notices_and_wakes_workers_for_jobs_of_ours(document: Document, administrator: Any) -> None:
+    """Without Redis the job is lost; the rows stay due, so that the next tick wakes a worker again."""
     make_run(document, state="finished", queued=0)
     tick.Tick().round()
     assert {"crawler.jobs.diagnose", "crawler.jobs.tell"} <= work_queues.TRUSTED

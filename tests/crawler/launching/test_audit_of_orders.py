@@ -11,7 +11,8 @@ from clearinghouse.accounts import options
 from clearinghouse.audit.models import Entry
 from crawler import jobs
 from crawler.findings.decisions import mark_errors
-from crawler.launching import control, launch, quiet_hours, schedules
+from crawler.launching import control, quiet_hours, schedules
+from crawler.launching.launch import LaunchRequest, launch
 from crawler.models import ErrorGroup, Run, Schedule
 from crawler.propagation import services
 from crawler.propagation.switching import rollback
@@ -28,7 +29,7 @@ def newest(**named: Any) -> Entry:
 
 def test_a_launch_says_who_what_and_how() -> None:
     document = make_document(HOST)
-    run = launch.launch([document.pk], by="amira", note="after the move", ignore_robots=True)
+    run = launch(LaunchRequest([document.pk], by="amira", note="after the move", ignore_robots=True))
     entry = newest(action="launch")
     assert (entry.actor, entry.kind, entry.thing_id, entry.document_id) == ("amira", "run", run.pk, document.pk)
     assert entry.after["ignore_robots"] is True and entry.after["note"] == "after the move"
@@ -36,13 +37,13 @@ def test_a_launch_says_who_what_and_how() -> None:
 
 def test_a_run_of_many_documents_belongs_to_none_of_them() -> None:
     documents = [make_document(HOST), make_document(HOST)]
-    launch.launch([document.pk for document in documents], by="amira")
+    launch(LaunchRequest([document.pk for document in documents], by="amira"))
     assert newest(action="launch").document_id is None and newest().after["documents"] == 2
 
 
 def test_every_order_to_a_run_is_written_down_with_before_and_after() -> None:
     document = make_document(HOST)
-    run = launch.launch([document.pk], by="amira")
+    run = launch(LaunchRequest([document.pk], by="amira"))
     control.pause(run, "boris")
     control.resume(run, "chen")
     control.set_speed(run, "fast", "dora")
@@ -62,7 +63,7 @@ def test_every_order_to_a_run_is_written_down_with_before_and_after() -> None:
 
 
 def test_a_refused_order_leaves_no_line() -> None:
-    run = launch.launch([make_document(HOST).pk], by="amira")
+    run = launch(LaunchRequest([make_document(HOST).pk], by="amira"))
     control.cancel(run, "boris")
     before = Entry.objects.count()
     with pytest.raises(control.WrongMoment):
@@ -88,7 +89,7 @@ def test_plans_quiet_hours_and_the_pause_of_all_crawls_are_written_down() -> Non
 
 
 def test_a_mark_of_an_error_is_written_down() -> None:
-    run = launch.launch([make_document(HOST).pk], by="amira")
+    run = launch(LaunchRequest([make_document(HOST).pk], by="amira"))
     excursion = run.excursions.get()
     values = {
         "reason": "timeout",

@@ -6,7 +6,7 @@ import pytest
 
 from crawler.errors import NothingToCrawl
 from crawler.findings.diagnosis import diagnose_due
-from crawler.launching import launch
+from crawler.launching.launch import LaunchRequest, launch, scope
 from crawler.launching.launch_subset import SubsetChoice
 from crawler.models import Excursion, Finding, LedgerEntry, PageHead, Run
 from crawler.propagation.loading import collect
@@ -32,7 +32,7 @@ def two_points(site: Site) -> Any:
 
 
 def part_of(document: Any, choice: SubsetChoice) -> Run:
-    return go_on(launch.launch([document.pk], by="test", speed="fast", choice=choice))
+    return go_on(launch(LaunchRequest([document.pk], by="test", speed="fast", choice=choice)))
 
 
 def outcomes(run: Run) -> dict[str, str]:
@@ -45,7 +45,7 @@ def test_only_failed_fetches_the_pages_that_failed_and_no_other() -> None:
         document = two_points(site)
         crawl(document)
         site.pages["/a/sick"] = Page(["/a/below", "/a/one"])
-        assert launch.scope([document.pk], FAILED) | {"inactive": 0} == {
+        assert scope([document.pk], FAILED) | {"inactive": 0} == {
             "documents": 1, "points": 2, "pages": 1, "inactive": 0, "busy": [],
         }  # fmt: skip
         run = part_of(document, FAILED)
@@ -62,7 +62,7 @@ def test_only_new_takes_crawl_points_never_crawled_or_changed_since() -> None:
         with pytest.raises(NothingToCrawl, match="is new or was changed"):
             part_of(document, NEW)
         CrawlPoint.objects.filter(url=site.url("/b/")).update(depth=5)
-        assert launch.scope([document.pk], NEW)["points"] == 1
+        assert scope([document.pk], NEW)["points"] == 1
         run = part_of(document, NEW)
         assert run.excursions.get().part == "new" and outcomes(run) == {"/b/": "unchanged", "/b/one": "unchanged"}
         with pytest.raises(NothingToCrawl):
@@ -100,4 +100,4 @@ def test_a_crawl_point_that_is_not_active_is_refused_in_words() -> None:
     document = make_document({"url": "http://127.0.0.1:1/", "active": 0}, {"url": "http://127.0.0.1:1/x/"})
     point = CrawlPoint.objects.get(active=0)
     with pytest.raises(NothingToCrawl, match="This crawl point is not active"):
-        launch.launch([document.pk], by="test", choice=SubsetChoice(point_id=point.pk))
+        launch(LaunchRequest([document.pk], by="test", choice=SubsetChoice(point_id=point.pk)))

@@ -22,8 +22,9 @@ from crawler.engine.initializer import initialize
 from crawler.errors import AllBusy, WrongMoment
 from crawler.findings.decisions import repair
 from crawler.findings.types import Fix
-from crawler.launching import control, crawl_requests, launch, quiet_hours, schedules
-from crawler.models import CrawlRequest, Event, Excursion, Finding, Hold, Run, Schedule
+from crawler.launching import audited_change, control, crawl_requests, quiet_hours, schedules
+from crawler.launching.launch import LaunchRequest, launch
+from crawler.models import AuditOutbox, CrawlRequest, Event, Excursion, Finding, Hold, Run, Schedule
 from crawlpoints.queries import patterns_of, points_of
 from tests.crawler.conftest import make_document
 
@@ -31,20 +32,29 @@ pytestmark = pytest.mark.django_db(databases="__all__", transaction=True)
 HOST = {"url": "http://127.0.0.1:1/"}
 WRITES = ("INSERT", "UPDATE", "DELETE")
 LEAST = 4
+STANDS = 4  # the line to the audit, its commit, the line out of the outbox, the commit of that
+
+
+class Killed(BaseException):
+    """The process was killed: nothing of ours gets to know, and no transaction that is open is committed."""
+
+
+TROUBLES = (OperationalError("database is locked"), Killed())
 
 
 class Failing:
-    """The k-th write fails, as a database that is locked or gone makes it fail; a commit is a write, too."""
+    """The k-th write fails, as a database that is locked or gone makes it fail, or as a kill does; a commit is a write,
+    too."""
 
-    def __init__(self, at: int) -> None:
-        self.left = at
+    def __init__(self, at: int, trouble: BaseException) -> None:
+        self.left, self.trouble = at, trouble
         self.struck = ""
 
     def _next(self, what: str) -> None:
         self.left -= 1
         if self.left == 0:
             self.struck = what
-            raise OperationalError("database is locked")
+            raise self.trouble
 
     def execute(self, execute: Callable[..., Any], sql: str, params: Any, many: bool, context: Any) -> Any:
         if sql.startswith(WRITES):
@@ -52,13 +62,17 @@ class Failing:
         return execute(sql, params, many, context)
 
     def commit(self, alias: str, commit: Callable[[], None]) -> None:
-        self._next(f"{alias}: COMMIT")
+        try:
+            self._next(f"{alias}: COMMIT")
+        except Killed:
+            connections[alias].rollback()  # as the database does for a process that is gone
+            raise
         commit()
 
 
 @contextmanager
-def failing(at: int) -> Iterator[Failing]:
-    fault = Failing(at)
+def failing(at: int, trouble: BaseException = TROUBLES[0]) -> Iterator[Failing]:
+    fault = Failing(at, trouble)
     with ExitStack() as stack, pytest.MonkeyPatch.context() as patch:
         for alias in (DEFAULT, WEBCRAWL):
             stack.enter_context(connections[alias].execute_wrapper(fault.execute))
@@ -74,7 +88,7 @@ def state() -> dict[str, Any]:
         "runs": list(Run.objects.order_by("id").values_list("state", "control", "speed", "label")),
         "documents": [(state, control, snapshot["excludes"]) for state, control, snapshot in documents],
         "log": {(kind, unnumbered(text)) for kind, text in Event.objects.values_list("kind", "text")},
-        "audit": {(who, unnumbered(text)) for who, text in Entry.objects.values_list("actor", "sentence")},
+        "audit": sorted((who, unnumbered(text)) for who, text in Entry.objects.values_list("actor", "sentence")),
         "requests": list(CrawlRequest.objects.values_list("state", "answered_by")),
         "held": Hold.objects.count(),
         "plans": list(Schedule.objects.values_list("active", flat=True)),
@@ -87,7 +101,7 @@ def unnumbered(text: str) -> str:
 
 
 def started() -> Run:
-    run = launch.launch([make_document(HOST).pk], by="amira")
+    run = launch(LaunchRequest([make_document(HOST).pk], by="amira"))
     initialize(run)
     return Run.objects.get()
 
@@ -132,8 +146,11 @@ def test_the_table_names_every_order_there_is() -> None:
 
 
 @pytest.mark.parametrize("name", ORDERS)
-def test_whatever_write_fails_the_order_is_not_half_done_and_works_when_given_again(name: str) -> None:
-    prove(*ORDERS[name])
+@pytest.mark.parametrize("trouble", TROUBLES, ids=["fails", "killed"])
+def test_whatever_write_fails_the_order_is_not_half_done_and_works_when_given_again(
+    name: str, trouble: BaseException
+) -> None:
+    prove(*ORDERS[name], trouble)
 
 
 def held() -> Run:
@@ -161,7 +178,7 @@ def nothing() -> Run:
 
 
 BROTHERS: dict[str, tuple[Callable[[], Run], Callable[[Run], object]]] = {
-    "launch": (nothing, lambda run: launch.launch(None, by="boris")),
+    "launch": (nothing, lambda run: launch(LaunchRequest(None, by="boris"))),
     "answer a request by a launch": (asked_for, lambda run: crawl_requests.launch(CrawlRequest.objects.get(), "boris")),
     "decline a request": (asked_for, lambda run: crawl_requests.decline(CrawlRequest.objects.get(), "boris")),
     "turn a plan off": (
@@ -174,8 +191,9 @@ BROTHERS: dict[str, tuple[Callable[[], Run], Callable[[Run], object]]] = {
 
 
 @pytest.mark.parametrize("name", BROTHERS)
-def test_so_are_the_orders_that_are_not_to_one_run(name: str) -> None:
-    prove(*BROTHERS[name], again=(WrongMoment, AllBusy))
+@pytest.mark.parametrize("trouble", TROUBLES, ids=["fails", "killed"])
+def test_so_are_the_orders_that_are_not_to_one_run(name: str, trouble: BaseException) -> None:
+    prove(*BROTHERS[name], trouble, again=(WrongMoment, AllBusy))
 
 
 def empty() -> None:
@@ -183,35 +201,45 @@ def empty() -> None:
         call_command("flush", database=alias, interactive=False, verbosity=0)
 
 
-def prove(prepare: Callable[[], Run], order: Callable[[Run], object], again: tuple[type[Exception], ...] = ()) -> None:
+def prove(
+    prepare: Callable[[], Run],
+    order: Callable[[Run], object],
+    trouble: BaseException,
+    again: tuple[type[Exception], ...] = (),
+) -> None:
     """`again`: what an order may answer that was carried out, when it is given once more."""
     order(prepare())
     done = state()
+    stood = 0
     for at in range(1, 60):
         empty()
         run = prepare()
         before = state()
-        with failing(at) as fault, suppress(OperationalError):
+        with failing(at, trouble) as fault, suppress(OperationalError, Killed):
             order(run)
         if not fault.struck:
-            assert at > LEAST, "an order writes its row, its line in the audit, and commits both"
+            assert at > LEAST, "an order writes its row and its line, commits them, and carries the line to the audit"
+            assert stood >= STANDS, "once it is committed the order stands, whatever becomes of the audit"
             return
-        if fault.struck != f"{DEFAULT}: COMMIT":
-            assert state() == before, f"half done: {fault.struck}"
+        audited_change.carry_lines()  # as the tick does
+        if state() == before:
+            assert not stood, f"it stood when an earlier write had failed: {fault.struck}"
             order(run)
             assert state() == done, fault.struck
             continue
-        assert state() == done | {"audit": before["audit"]}, "the audit commits last"
+        assert state() == done, f"half done, or its line is missing or there twice: {fault.struck}"
+        assert not AuditOutbox.objects.exists()
+        stood += 1
         with suppress(*again):
             order(run)
-            assert state() == done, "its line is not missing for good"
+            assert state() | {"audit": []} == done | {"audit": []}, "it may be given again at any time"
     raise AssertionError("it never came to an end")
 
 
 def found(fix: dict[str, Any]) -> Document:
     """A finding that offers this repair."""
     document = make_document(HOST)
-    initialize(launch.launch([document.pk], by="amira"))
+    initialize(launch(LaunchRequest([document.pk], by="amira")))
     point = points_of(document).get()
     offered = (
         Fix("Repair", exclude="http://127.0.0.1:1/old/*") if not fix else Fix("Repair", point_id=point.pk, change=fix)

@@ -11,7 +11,8 @@ from crawler.engine.child_processes import Parsers
 from crawler.engine.dispatch import Traffic
 from crawler.engine.initializer import initialize
 from crawler.engine.loop import InstanceLoop
-from crawler.launching import control, launch
+from crawler.launching import control
+from crawler.launching.launch import LaunchRequest, launch
 from crawler.ledger.ledger_check import faults
 from crawler.liveness import instances
 from crawler.models import Excursion, Instance, Run, State
@@ -61,7 +62,9 @@ def starts(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 @pytest.mark.parametrize("name", ORDERS)
 def test_nothing_starts_after_an_order_and_nothing_is_lost_or_fetched_twice(name: str, starts: list[float]) -> None:
     with serve({"/": Page([f"/p/{n}" for n in range(PAGES)])} | {f"/p/{n}": Page() for n in range(PAGES)}) as site:
-        run = launch.launch([make_document({"url": site.url("/")}).pk], by="test", speed="fast", ignore_robots=True)
+        run = launch(
+            LaunchRequest([make_document({"url": site.url("/")}).pk], by="test", speed="fast", ignore_robots=True)
+        )
         initialize(run)
         looked = ordered = 0.0
 
@@ -105,7 +108,9 @@ def test_pages_that_came_before_a_pause_are_stored_however_long_they_take_to_rea
     monkeypatch.setattr(Parsers, "submit", noted)
     monkeypatch.setattr(Parsers, "collect", lambda self: [] if time.monotonic() < ordered + 0.8 else collect(self))
     with serve({"/": Page([f"/p/{n}" for n in range(300)])} | {f"/p/{n}": Page() for n in range(300)}) as site:
-        run = launch.launch([make_document({"url": site.url("/")}).pk], by="test", speed="fast", ignore_robots=True)
+        run = launch(
+            LaunchRequest([make_document({"url": site.url("/")}).pk], by="test", speed="fast", ignore_robots=True)
+        )
         initialize(run)
 
         def watch(crawl: InstanceLoop) -> None:
@@ -137,7 +142,9 @@ def test_what_is_asked_while_a_pause_waits_for_the_last_pages_is_obeyed(
 
     monkeypatch.setattr(InstanceLoop, "_land_everything", landed)
     with serve({"/": Page([f"/p/{n}" for n in range(50)])} | {f"/p/{n}": Page() for n in range(50)}) as site:
-        run = launch.launch([make_document({"url": site.url("/")}).pk], by="test", speed="fast", ignore_robots=True)
+        run = launch(
+            LaunchRequest([make_document({"url": site.url("/")}).pk], by="test", speed="fast", ignore_robots=True)
+        )
         initialize(run)
 
         def watch(crawl: InstanceLoop) -> None:
@@ -152,8 +159,8 @@ def test_no_round_starts_requests_for_longer_than_an_order_may_wait(monkeypatch:
     """Each queue may have to be filled before it starts something; with hundreds, that took seconds."""
     start, begun = Traffic._start, []
     with serve({f"/{n}/": Page() for n in range(5)}) as site:
-        run = launch.launch([make_document({"url": site.url(f"/{n}/")}).pk for n in range(5)], by="test", speed="fast",
-                            ignore_robots=True)  # fmt: skip
+        doc_ids = [make_document({"url": site.url(f"/{n}/")}).pk for n in range(5)]
+        run = launch(LaunchRequest(doc_ids, by="test", speed="fast", ignore_robots=True))
         initialize(run)
 
         def slow(self: Traffic, *what: object) -> None:
@@ -174,7 +181,7 @@ def test_pages_that_wait_for_a_sign_in_are_given_back() -> None:
     names = [f"/m/{n}" for n in range(40)]
     with forms.serve(pages={name: links() for name in names}, pages_a_session=4, slow=0.6) as site:
         site.pages["/m/"] = links(*names)
-        run = launch.launch([make_document(with_form(site)).pk], by="test", speed="fast", ignore_robots=True)
+        run = launch(LaunchRequest([make_document(with_form(site)).pk], by="test", speed="fast", ignore_robots=True))
         initialize(run)
         ordered = 0.0
 

@@ -5,7 +5,8 @@ import pytest
 from crawler.engine.initializer import initialize
 from crawler.engine.loop import InstanceLoop
 from crawler.errors import WrongMoment
-from crawler.launching import control, launch
+from crawler.launching import control
+from crawler.launching.launch import LaunchRequest, launch
 from crawler.models import Excursion, Instance, Run, State
 from crawler.sites.queries import fetching_now
 from tests.crawler.conftest import go_on, make_document
@@ -20,7 +21,7 @@ def test_a_document_is_paused_and_goes_on_when_asked() -> None:
     starts = {f"/{folder}/": Page([name for name in names if name[1] == folder]) for folder in "ab"}
     with serve(starts | {name: Page(delay=0.15) for name in names}) as site:
         first, second = (make_document({"url": site.url(f"/{folder}/")}) for folder in "ab")
-        run = launch.launch([first.pk, second.pk], by="test", speed="fast")
+        run = launch(LaunchRequest([first.pk, second.pk], by="test", speed="fast"))
         initialize(run)
         told: list[int] = []
 
@@ -51,7 +52,7 @@ def test_a_document_is_paused_and_goes_on_when_asked() -> None:
 def test_a_paused_document_ends_with_its_run() -> None:
     with serve({"/a/": Page(["/a/1"]), "/a/1": Page()}) as site:
         document = make_document({"url": site.url("/a/")})
-        run = launch.launch([document.pk], by="test", speed="fast")
+        run = launch(LaunchRequest([document.pk], by="test", speed="fast"))
         initialize(run)
         control.pause_document(run, document.pk, "anna")
         control.pause_document(run, document.pk, "anna")  # an order may be given again

@@ -12,6 +12,7 @@ from crawler import jobs
 from crawler.engine.initializer import initialize
 from crawler.inbox import notices
 from crawler.launching import control, quiet_hours, schedules
+from crawler.launching.launch import LaunchRequest, launch
 from crawler.launching.planned_pages import doc_ids_among, documents_with_points
 from crawler.models import Delivery, Event, Excursion, Hold, Mark, Notice, Run, Schedule, State
 from crawlpoints import saved_views, services
@@ -83,7 +84,7 @@ def test_a_limit_of_pages_is_never_above_the_crawl_points_own(document: Document
     services.add_crawl_point(
         document, {"url": "https://b.example.gov/", "root": "https://b.example.gov/", "max_pages": "7"}
     )
-    run = schedules.launch([document.pk], max_pages=20, by="administrator")
+    run = launch(LaunchRequest([document.pk], max_pages=20, by="administrator"))
     snapshot = Excursion.objects.get(run=run).snapshot
     assert sorted(one["max_pages"] for one in snapshot["points"]) == [7, 20]
 
@@ -100,7 +101,7 @@ def quiet_now() -> None:
 
 
 def launched(document: Document) -> Run:
-    return schedules.launch([document.pk], by="administrator")
+    return launch(LaunchRequest([document.pk], by="administrator"))
 
 
 def test_quiet_hours_hold_a_run_and_let_it_go(document: Document, point: CrawlPoint) -> None:
@@ -165,7 +166,7 @@ def test_the_command_crawl_and_previews_are_not_held(document: Document, point: 
     from crawler.liveness.instances import register
 
     driver = register(None)
-    run = schedules.launch([document.pk], by="administrator", driver=driver)
+    run = launch(LaunchRequest([document.pk], by="administrator", driver=driver))
     Run.objects.create(origin="preview", requested_by="editor", created_at=timezone.now())
     quiet_now()
     quiet_hours.enforce(NOW)

@@ -14,7 +14,7 @@ from clearinghouse.database.digests import digest_of
 from clearinghouse.operations.command_base import Stop
 from crawler.engine.initializer import initialize
 from crawler.extract import pack_links
-from crawler.launching import launch
+from crawler.launching.launch import LaunchRequest, launch
 from crawler.ledger import ledger_contents
 from crawler.ledger.ledger_check import faults
 from crawler.models import (
@@ -185,7 +185,7 @@ def test_more_pages_than_all_maxima_allow_are_named(run: Run) -> None:
 
 
 def test_a_run_that_has_only_begun_balances() -> None:
-    run = launch.launch([make_document({"url": "http://127.0.0.1:1/"}).pk], by="test")
+    run = launch(LaunchRequest([make_document({"url": "http://127.0.0.1:1/"}).pk], by="test"))
     assert faults(run) == []
     initialize(run)
     assert faults(Run.objects.get(pk=run.pk)) == []

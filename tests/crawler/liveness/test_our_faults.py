@@ -12,7 +12,7 @@ from crawler.engine.backlink_counts import Derivation
 from crawler.engine.initializer import initialize
 from crawler.engine.loop import InstanceLoop
 from crawler.extract import parser_messages
-from crawler.launching import launch
+from crawler.launching.launch import LaunchRequest, launch
 from crawler.ledger.ledger_check import faults
 from crawler.liveness import fault_counts
 from crawler.models import Event, Excursion, Instance, LedgerEntry, PageVersion, Run, State
@@ -204,7 +204,7 @@ def test_a_document_whose_queue_cannot_be_read_or_whose_links_cannot_be_counted_
 
 
 def test_a_fault_that_is_no_documents_ends_the_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    run = launch.launch([make_document({"url": "http://127.0.0.1:1/"}).pk], by="test", speed="fast")
+    run = launch(LaunchRequest([make_document({"url": "http://127.0.0.1:1/"}).pk], by="test", speed="fast"))
     initialize(run)
     one = InstanceLoop(run)
 

@@ -10,7 +10,8 @@ from crawler import extract
 from crawler.engine import loop, page_outcome
 from crawler.engine.initializer import initialize
 from crawler.engine.loop import InstanceLoop
-from crawler.launching import control, launch
+from crawler.launching import control
+from crawler.launching.launch import LaunchRequest, launch
 from crawler.ledger.ledger_check import faults
 from crawler.liveness import instances
 from crawler.liveness.instances import Watch
@@ -25,7 +26,7 @@ Ledger = Callable[[Run], dict[str, str]]
 
 
 def started(*points: dict[str, Any], **options: Any) -> Run:
-    run = launch.launch([make_document(*points).pk], by="test", **{"speed": "fast"} | options)
+    run = launch(LaunchRequest([make_document(*points).pk], by="test", **{"speed": "fast"} | options))
     initialize(run)
     return run
 

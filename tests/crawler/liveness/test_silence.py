@@ -19,7 +19,7 @@ from clearinghouse.database.aliases import WEBCRAWL
 from crawler.engine import loop
 from crawler.engine.initializer import initialize
 from crawler.engine.loop import InstanceLoop
-from crawler.launching import launch
+from crawler.launching.launch import LaunchRequest, launch
 from crawler.liveness import instances
 from crawler.models import Instance
 from crawler.upkeep import tick
@@ -68,7 +68,7 @@ def test_an_instance_takes_nobody_for_dead_because_the_database_refused_writes(
 ) -> None:
     monkeypatch.setattr(loop, "LOOK_SECONDS", 0.0)
     with serve({f"/{n}": Page([f"/{n + 1}"], delay=0.05) for n in range(12)}) as site:
-        run = launch.launch([make_document({"url": site.url("/0"), "depth": 20}).pk], by="test", speed="fast")
+        run = launch(LaunchRequest([make_document({"url": site.url("/0"), "depth": 20}).pk], by="test", speed="fast"))
         initialize(run)
         worker, rival = InstanceLoop(run), instances.register(None)
         worker.work(lambda _: away(refusals))

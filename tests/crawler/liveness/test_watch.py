@@ -6,7 +6,7 @@ import pytest
 
 from crawler.engine import message_queue
 from crawler.engine.initializer import initialize
-from crawler.launching import launch
+from crawler.launching.launch import LaunchRequest, launch
 from crawler.liveness import instances
 from crawler.liveness.instances import Watch, bury, register
 from crawler.models import ActiveQueue, Excursion, Instance, State
@@ -79,7 +79,7 @@ def test_of_a_process_elsewhere_nobody_knows_that_it_is_gone(changed: dict[str, 
 
 
 def test_what_the_dead_served_waits_for_an_heir() -> None:
-    run = launch.launch([make_document({"url": "http://127.0.0.1:1/"}).pk], by="test", speed="fast")
+    run = launch(LaunchRequest([make_document({"url": "http://127.0.0.1:1/"}).pk], by="test", speed="fast"))
     initialize(run)
     instance = register(run.pk)
     assert len(message_queue.claim(instance, 9)) == 1

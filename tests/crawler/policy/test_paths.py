@@ -7,7 +7,7 @@ import pytest
 from crawler.engine import storage
 from crawler.engine.initializer import initialize
 from crawler.engine.loop import InstanceLoop
-from crawler.launching import launch
+from crawler.launching.launch import LaunchRequest, launch
 from crawler.ledger.ledger_check import faults
 from crawler.models import Excursion, Instance, LedgerEntry, Run
 from tests.crawler.conftest import crawl, go_on, make_document
@@ -56,7 +56,7 @@ def test_what_a_further_crawl_point_reaches_is_not_lost_by_a_kill(
 
     with serve(pages) as site:
         document = make_document({"url": site.url("/a/")}, {"url": site.url("/late"), "root": site.url("/")})
-        run = launch.launch([document.pk], by="test", speed="fast")
+        run = launch(LaunchRequest([document.pk], by="test", speed="fast"))
         initialize(run)
         first = InstanceLoop(run)
         with monkeypatch.context() as patch:

@@ -10,7 +10,8 @@ from crawler.engine.initializer import initialize
 from crawler.engine.loop import InstanceLoop
 from crawler.engine.response_kind import FAILURE, RETRY, judge, retry_after
 from crawler.errors import Fenced
-from crawler.launching import control, launch
+from crawler.launching import control
+from crawler.launching.launch import LaunchRequest, launch, settings_of
 from crawler.ledger.ledger_check import faults
 from crawler.liveness.instances import Watch, register
 from crawler.models import CrawledPage, Excursion, Instance, LedgerEntry, Message, PageHead, PageVersion, Run
@@ -35,7 +36,7 @@ def chain(length: int, delay: float = 0.05) -> dict[str, Page]:
 
 def started(site: Site, start: str = "/0", **values: object) -> Run:
     document = make_document({"url": site.url(start), "root": site.url("/"), "depth": 50} | values)
-    run = launch.launch([document.pk], by="test", speed="fast")
+    run = launch(LaunchRequest([document.pk], by="test", speed="fast"))
     initialize(run)
     return run
 
@@ -130,7 +131,7 @@ def test_an_heir_knows_what_was_skipped(ledger: Ledger) -> None:
     pages["/7"].links.append("/no/x")
     with serve(pages) as site:
         document = make_document({"url": site.url("/0"), "depth": 50}, excludes=("*/no/*",))
-        run = launch.launch([document.pk], by="test", speed="fast")
+        run = launch(LaunchRequest([document.pk], by="test", speed="fast"))
         initialize(run)
         stop_after(run, lambda excursion: excursion.crawled >= 2)
         run = go_on(run)
@@ -168,7 +169,7 @@ def test_a_queue_is_served_by_one_instance() -> None:
 def test_a_queue_that_stands_open_is_not_opened_again() -> None:
     with serve(chain(1, 0)) as site:
         document = make_document({"url": site.url("/0")})
-        run = launch.launch([document.pk], by="test", speed="fast")
+        run = launch(LaunchRequest([document.pk], by="test", speed="fast"))
         seen_by_both = [Excursion.objects.get(run=run).pk]
         message_queue.open_queues(seen_by_both)
         message_queue.open_queues(seen_by_both)
@@ -187,7 +188,7 @@ def test_the_living_are_not_buried() -> None:
 def test_a_run_ends_with_its_last_document() -> None:
     with serve(chain(1, 0)) as site:
         documents = [make_document({"url": site.url("/0")}) for _ in range(2)]
-        run = launch.launch([document.pk for document in documents], by="test", speed="fast")
+        run = launch(LaunchRequest([document.pk for document in documents], by="test", speed="fast"))
         Excursion.objects.filter(run=run, doc_id=documents[0].pk).update(unfinished=False, state="finished")
         assert not finish.conclude(run.pk)
         run.refresh_from_db()
@@ -337,7 +338,7 @@ def test_pausing_in_the_middle_starts_nothing_more(ledger: Ledger) -> None:
 def test_a_password_is_for_addresses_under_the_root_string() -> None:
     point = CrawlPoint(**protect("http://a.example/m/", "http://a.example/m/"))
     point.save()
-    owner, keys = launch.settings_of(point), InstanceCredentials()
+    owner, keys = settings_of(point), InstanceCredentials()
     assert keys.for_request(owner, "http://a.example/m/x") is not None
     for elsewhere in ("http://a.example/public", "https://a.example/m/x", "http://b.example/m/x"):
         assert keys.for_request(owner, elsewhere) is None, elsewhere

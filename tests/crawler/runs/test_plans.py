@@ -12,7 +12,8 @@ from lxml import html
 
 from clearinghouse.audit.models import Entry
 from clearinghouse.library.models import Document
-from crawler.launching import quiet_hours, schedules
+from crawler.launching import quiet_hours
+from crawler.launching.launch import LaunchRequest, launch
 from crawler.models import QuietWeek, Run, Schedule
 from crawlpoints import queries, saved_views, services
 from tests.crawler.runs.rows import make_run
@@ -241,7 +242,7 @@ def test_all_crawls_are_paused_and_said_so_everywhere(
     signed_in: SignedIn, administrator: Any, pointed: Document
 ) -> None:
     browser = signed_in(administrator)
-    run = schedules.launch([pointed.pk], by="administrator")
+    run = launch(LaunchRequest([pointed.pk], by="administrator"))
     browser.post("/crawls/pause/", {"paused": "1"})
     run.refresh_from_db()
     assert run.control == "pause"

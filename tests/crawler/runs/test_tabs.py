@@ -11,7 +11,8 @@ from lxml import html
 from clearinghouse import __version__
 from clearinghouse.library.models import Document
 from crawler.findings.diagnosis import diagnose_due
-from crawler.launching import control, schedules
+from crawler.launching import control
+from crawler.launching.launch import LaunchRequest, launch
 from crawler.launching.launch_subset import SubsetChoice, addresses_again
 from crawler.ledger.error_groups import pattern_of
 from crawler.ledger.page_tree import Node, first_links
@@ -337,20 +338,19 @@ def test_what_a_launch_narrowed_itself_is_no_change_of_the_settings(
         services.add_crawl_point(document, {"url": url, "root": url, "max_pages": most, "depth": 3})[0]
         for url, most in ((f"{SITE}/a/", 500), (f"{SITE}/b/", 0))
     ]
-    limited = schedules.launch([document.pk], by="administrator", max_pages=50)
+    limited = launch(LaunchRequest([document.pk], by="administrator", max_pages=50))
     changes, told = compared(browser, limited)
     assert changes == [] and "The maximum of 50 pages was of this run only." in told
     assert "50of this run; 500 of its own" in told and "50of this run; no limit of its own" in told
     Run.objects.filter(pk=limited.pk).update(state="cancelled")
     Excursion.objects.update(unfinished=False, state="cancelled")
-    one = schedules.launch([document.pk], by="administrator", choice=SubsetChoice(point_id=points[0].pk))
+    one = launch(LaunchRequest([document.pk], by="administrator", choice=SubsetChoice(point_id=points[0].pk)))
     changes, told = compared(browser, one)
     assert changes == [] and "the others are not compared" in told
     points[0].depth = 2
     points[0].save()
     assert compared(browser, one)[0] == [f"Depth limit of {SITE}/a/"]
-    then = one.excursions.get().snapshot
-    again = then | {"points": [then["points"][0] | {"depth": 0}]}
+    again = (then := one.excursions.get().snapshot) | {"points": [then["points"][0] | {"depth": 0}]}
     assert differing(again, then, "failed") == [] and differing(again, then) != []
 
 
@@ -358,7 +358,7 @@ def test_the_settings_of_a_run_name_its_version_its_pace_and_its_limits(
     signed_in: SignedIn, administrator: Any, document: Document
 ) -> None:
     services.add_crawl_point(document, {"url": f"{SITE}/a/", "root": f"{SITE}/a/"})
-    run = schedules.launch([document.pk], by="administrator", max_pages=50, speed="medium")
+    run = launch(LaunchRequest([document.pk], by="administrator", max_pages=50, speed="medium"))
     control.set_speed(run, "fast", "administrator")
     told = text_of(signed_in(administrator).get(f"/crawls/{run.pk}/settings/"))
     assert f"Clearinghouse Web Crawl {__version__}" in told and "at most 50 pages for each crawl point" in told

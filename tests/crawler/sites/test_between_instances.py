@@ -12,7 +12,7 @@ from clearinghouse.database.aliases import WEBCRAWL
 from clearinghouse.database.digests import digest_of
 from crawler.engine.initializer import initialize
 from crawler.engine.loop import InstanceLoop
-from crawler.launching import launch
+from crawler.launching.launch import LaunchRequest, launch
 from crawler.liveness import database_clock as rows_clock
 from crawler.liveness.instances import register
 from crawler.models import Host, HostService, Instance, Run
@@ -44,7 +44,7 @@ def take_all(desks: Hosts, desk: Desk) -> int:
 
 
 def begun(*points: dict[str, Any], **options: Any) -> Run:
-    run = launch.launch([make_document(*points).pk], by="test", ignore_robots=True, **options)
+    run = launch(LaunchRequest([make_document(*points).pk], by="test", ignore_robots=True, **options))
     initialize(run)
     return run
 

@@ -10,7 +10,7 @@ import pytest
 
 from crawler.engine.initializer import initialize
 from crawler.engine.loop import InstanceLoop
-from crawler.launching import launch
+from crawler.launching.launch import LaunchRequest, launch
 from crawler.models import Run
 from crawler.sites.speeds import SPEEDS
 from crawlpoints.models import AuthType
@@ -40,7 +40,7 @@ def assert_polite(times: list[float], least: int) -> None:
 def politely(*points: dict[str, Any], **options: Any) -> Run:
     """A crawl; in the end every place of every site was given back, so that other instances may go on."""
     values: dict[str, Any] = {"speed": "polite", "ignore_robots": True} | options
-    run = launch.launch([make_document(*points).pk], by="test", **values)
+    run = launch(LaunchRequest([make_document(*points).pk], by="test", **values))
     initialize(run)
     crawl = InstanceLoop(run)
     crawl.work()
@@ -122,7 +122,7 @@ def test_waiting_for_a_turn_is_not_counted_as_the_time_of_a_page(
 def test_a_crawl_that_ends_while_a_sign_in_waits_for_its_turn_ends_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(SPEEDS, "polite", (30.0, 1))
     with forms.serve(pages={"/m/": links()}) as site:
-        run = launch.launch([make_document(with_form(site)).pk], by="test", speed="polite", ignore_robots=True)
+        run = launch(LaunchRequest([make_document(with_form(site)).pk], by="test", speed="polite", ignore_robots=True))
         initialize(run)
         crawl = InstanceLoop(run)
         monkeypatch.setattr(crawl, "_land_everything", crawl._commit)  # eight seconds are for pages in flight

@@ -19,7 +19,7 @@ from clearinghouse.vault.sealing import binding_of, seal
 from crawler.engine.initializer import initialize
 from crawler.engine.loop import InstanceLoop
 from crawler.fetch.transports import Fetcher
-from crawler.launching import launch
+from crawler.launching.launch import LaunchRequest, launch
 from crawler.models import Event, Instance, LedgerEntry, Run
 from crawler.sites.credentials import InstanceCredentials
 from crawler.values import Snapshot
@@ -44,7 +44,7 @@ PAIR = base64.b64encode(f"{forms.USER}:{CANARY}".encode()).decode()
 
 
 def crawl(document: Document) -> Run:
-    run = launch.launch([document.pk], by="test", speed="fast", ignore_robots=True)
+    run = launch(LaunchRequest([document.pk], by="test", speed="fast", ignore_robots=True))
     initialize(run)
     instance = InstanceLoop(run)
     instance.traffic.fetcher.close()
@@ -134,7 +134,7 @@ def test_refusals_are_counted_over_all_instances_of_a_run(ledger: Ledger) -> Non
             site.pages[f"/m/{n}"] = page("", 'WWW-Authenticate: Basic realm="x"', status="401 Unauthorized")
         others = [{"url": site.url(f"/m/{n}"), "root": site.url("/m/")} for n in range(9)]  # owned by the first
         document = make_document(protect(AuthType.BASIC, site.url("/m/")), *others)
-        run = launch.launch([document.pk], by="test", speed="fast", ignore_robots=True)
+        run = launch(LaunchRequest([document.pk], by="test", speed="fast", ignore_robots=True))
         initialize(run)
         for most in (1, 2, 99):
             instance = InstanceLoop(run)
@@ -157,7 +157,7 @@ def test_a_crawl_point_whose_form_was_refused_is_left_alone_by_the_next_instance
     pages = {"/m/": links("/m/1")} | {"/m/1": links()}
     with forms.serve(pages=pages, sign_ins=0) as site:
         document = make_document(with_form(site), {"url": site.url("/m/1"), "root": site.url("/m/")})
-        run = launch.launch([document.pk], by="test", speed="fast", ignore_robots=True)
+        run = launch(LaunchRequest([document.pk], by="test", speed="fast", ignore_robots=True))
         initialize(run)
         text = f"Crawl point {site.url('/m/')} is paused: it did not accept"
         Event.objects.create(run=run, at=timezone.now(), kind="sign-in", text=text)  # by an instance that is gone
@@ -319,7 +319,7 @@ def test_no_stranger_ever_sees_a_cookie(caplog: pytest.LogCaptureFixture) -> Non
 def test_no_key_shows_its_password_in_a_repr() -> None:
     with forms.serve(pages={"/m/": links()}) as site:
         document = make_document(with_form(site))
-        run = launch.launch([document.pk], by="test", speed="fast")
+        run = launch(LaunchRequest([document.pk], by="test", speed="fast"))
         initialize(run)
         owner = Snapshot.from_json(run.excursions.get().snapshot).points[0]
         key = InstanceCredentials(run.pk).for_request(owner, site.url("/m/"))

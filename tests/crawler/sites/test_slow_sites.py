@@ -12,7 +12,7 @@ from crawler.engine import loop
 from crawler.engine.initializer import initialize
 from crawler.engine.loop import InstanceLoop
 from crawler.fetch import name_lookup
-from crawler.launching import launch
+from crawler.launching.launch import LaunchRequest, launch
 from crawler.ledger.ledger_check import faults
 from crawler.liveness.instances import register
 from crawler.models import Excursion, Host, Run
@@ -137,7 +137,9 @@ def test_a_run_over_a_dead_site_ends_however_short_the_slices_of_its_instances(
 ) -> None:
     monkeypatch.setenv("CLEARINGHOUSE_HOST_PATIENCE", "3")
     monkeypatch.setattr(loop, "SLICE_SECONDS", 1.5)
-    run = launch.launch([make_document({"url": f"http://127.0.0.1:{closed_port()}/"}).pk], by="test", speed="fast")
+    run = launch(
+        LaunchRequest([make_document({"url": f"http://127.0.0.1:{closed_port()}/"}).pk], by="test", speed="fast")
+    )
     initialize(run)
     told: set[str] = set()
 
@@ -167,10 +169,10 @@ def test_an_unknown_name_fails_at_once_and_a_silent_name_server_is_waited_for(
             raise socket.gaierror(said, "as the test says")
 
         monkeypatch.setattr(name_lookup.socket, "getaddrinfo", look_up)
-        run = launch.launch(
+        run = launch(LaunchRequest(
             [make_document({"url": "http://no-such-host.invalid/"}).pk],
             by="test", speed="fast", ignore_robots=ignore_robots,
-        )  # fmt: skip
+        ))  # fmt: skip
         initialize(run)
         before = len(looks)
         InstanceLoop(run).work()
@@ -195,7 +197,7 @@ def test_while_one_site_asks_for_time_the_others_are_crawled(ledger: Ledger) -> 
     with serve({"/": Page(script=[busy])}) as slow, serve({}) as quick:
         quick.pages |= {"/": Page([f"/{n}" for n in range(40)])} | {f"/{n}": Page(delay=0.05) for n in range(40)}
         document = make_document({"url": slow.url("/")}, {"url": quick.url("/")})
-        run = launch.launch([document.pk], by="test", speed="fast", ignore_robots=True)
+        run = launch(LaunchRequest([document.pk], by="test", speed="fast", ignore_robots=True))
         initialize(run)
         begun, all_of_the_quick = time.monotonic(), []
 
@@ -215,7 +217,7 @@ def test_an_heir_signs_in_for_itself(ledger: Ledger) -> None:
     pages = {"/m/": links(*(f"/m/{n}" for n in range(40)))} | {f"/m/{n}": links() for n in range(40)}
     with forms.serve(pages=pages) as site:
         document = make_document(with_form(site))
-        run = launch.launch([document.pk], by="test", speed="medium", ignore_robots=True)
+        run = launch(LaunchRequest([document.pk], by="test", speed="medium", ignore_robots=True))
         initialize(run)
 
         def leave(one: InstanceLoop) -> None:

@@ -11,7 +11,7 @@ from django.core.management import call_command
 from django.utils import timezone
 
 from clearinghouse.database.digests import digest_of
-from clearinghouse.operations import retention
+from clearinghouse.operations import retention, work_queues
 from clearinghouse.search.models import SearchUse
 from crawler.ledger import ledger_check
 from crawler.models import (
@@ -223,14 +223,14 @@ def test_a_dry_run_says_what_then_goes() -> None:
 
 
 def test_the_tick_asks_once_a_day_when_it_is_quiet(monkeypatch: pytest.MonkeyPatch) -> None:
-    rung: list[str] = []
-    monkeypatch.setattr(pruning.queues, "ring", lambda queue, job: not rung.append(job))
+    woken: list[str] = []
+    monkeypatch.setattr(work_queues, "_enqueue", lambda job, ids: woken.append(job.function))
     run = Run.objects.create(requested_by="x", created_at=START, state="running")
-    assert not pruning.ring_when_due(later())
+    assert not pruning.wake_worker_when_due(later())
     run.delete()
-    assert pruning.ring_when_due(later()) and not pruning.ring_when_due(later())
-    assert pruning.ring_when_due(later() + timedelta(days=1))
-    assert rung == ["crawler.jobs.prune"] * 2 and Mark.objects.filter(name="retention").exists()
+    assert pruning.wake_worker_when_due(later()) and not pruning.wake_worker_when_due(later())
+    assert pruning.wake_worker_when_due(later() + timedelta(days=1))
+    assert woken == ["crawler.jobs.prune"] * 2 and Mark.objects.filter(name="retention").exists()
 
 
 def test_what_the_operator_names_replaces_its_default_and_nonsense_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
