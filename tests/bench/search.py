@@ -182,12 +182,12 @@ def through_http(address: str) -> Ask:
 
 def index_only() -> Ask:
     """The part of ours that bare SQL does: match, see the generation, filter, order, top 10."""
-    from clearinghouse.search import engine, page_facts, query
-    from clearinghouse.search.backends import backend
+    from clearinghouse.search import query
+    from clearinghouse.search.backends import backend, facts_answer
 
     index = backend("primary")
-    known = page_facts.read(index, 1, ("primary", 1))
-    return lambda kind, text: engine.find(index, known, query.parse(_plain(text))).rows[:10]
+    known = facts_answer.read_facts(index, 1, ("primary", 1))
+    return lambda kind, text: facts_answer.find(index, known, query.parse(_plain(text))).rows[:10]
 
 
 def bare_sql(var: Path) -> Ask:
@@ -195,7 +195,7 @@ def bare_sql(var: Path) -> Ask:
     if there := ground.server():
         return postgres_peer.bare_sql(there.connect(ground.name_of(var, "primary")))
     from clearinghouse.database.aliases import _SQLITE_PRAGMAS
-    from clearinghouse.search.backends.text_index import WEIGHTS
+    from clearinghouse.search.backends.sql_index import WEIGHTS
 
     base = sqlite3.connect(f"file:{var}/primary.sqlite3?mode=ro", uri=True)
     base.executescript(_SQLITE_PRAGMAS.replace("PRAGMA journal_mode=WAL;", ""))

@@ -13,7 +13,7 @@ from typing import Any
 
 from clearinghouse.search.query import Query, Term
 
-from .text_index import COLUMNS, Backend
+from .sql_index import COLUMNS, SqlIndex
 
 LANGUAGE = 1033  # English
 _ALL = ", ".join(COLUMNS)
@@ -44,7 +44,7 @@ _LONGEST = 4_000  # characters of a full-text condition
 _TITLE = 3  # so many times a word counts that also stands in the title
 
 
-class MssqlIndex(Backend):
+class MssqlIndex(SqlIndex):
     FIRST = "OFFSET 0 ROWS FETCH NEXT %s ROWS ONLY"
 
     def ensure(self) -> None:
