@@ -16,7 +16,7 @@ from clearinghouse.addresses.parsing import parse, resolve
 from ..errors import Fenced
 from ..extract.parser_messages import Parsed
 from ..extract.plain_text import storable
-from ..fetch.transports import Fetcher
+from ..fetch.fetcher import Fetcher
 from ..liveness import crash_marks, instances
 from ..liveness.fault_counts import trace_of
 from ..models import Excursion, Instance, Run
