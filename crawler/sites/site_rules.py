@@ -12,8 +12,10 @@ from clearinghouse.addresses import Refusal
 from clearinghouse.addresses.parsing import parse, resolve
 
 from ..engine.response_kind import REDIRECTS, SLOW_DOWN, hopeless, retry_after
-from ..values import Fetched, PointSettings, Request
-from .site_state import ASKING, ROBOTS_HOPS, UNREADABLE, Desk, Hosts
+from ..policy.robots_file import decode
+from ..policy.robots_rules import Robots, is_answer
+from ..values import REASONS, Fetched, PointSettings, Request
+from .site_state import ASKING, BREAKER, KNOWN, ROBOTS_HOPS, UNKNOWN, UNREADABLE, Desk, Hosts
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,15 +59,36 @@ class SiteRules:
         self._hosts.landed(robots.at)
         location = fetched.header("location") if fetched.status in REDIRECTS else ""
         if fetched.reason:
-            self._hosts.robots_failed(desk, fetched.reason, hopeless(fetched))
+            self.failed(desk, fetched.reason, hopeless(fetched))
         elif location and desk.robots_hops < ROBOTS_HOPS:
             desk.robots_hops += 1
             self._follow(desk, resolve(fetched.request.address.href, location))
         else:
-            self._hosts.robots_answered(desk, fetched.status, fetched.body)
+            self.answered(desk, fetched.status, fetched.body)
             wait = retry_after(fetched.header("retry-after"), time.time()) if fetched.status in SLOW_DOWN else 0.0
             if wait:
                 self._hosts.leave_alone(desk, wait)
+
+    def answered(self, desk: Desk, status: int, body: bytes) -> None:
+        """RFC 9309: 2xx is read, 4xx allows everything, the rest cannot be read, nor can one asked for too often."""
+        if is_answer(status):
+            self._hosts.answered(desk)
+            desk.robots_state = KNOWN
+            desk.fresh_robots = status, decode(body).encode() if status < 300 else b""
+            desk.robots = Robots.from_status(*desk.fresh_robots)
+            self._hosts.learned(desk)
+        else:
+            self.failed(desk, "robots_unavailable")
+
+    def failed(self, desk: Desk, reason: str, for_good: bool = False) -> None:
+        """Nothing is fetched from this site for now; after our patience its messages fail with this reason."""
+        desk.trouble = reason if reason in REASONS else "robots_unavailable"
+        if for_good:  # waiting will not help
+            desk.robots_state = UNREADABLE
+            return
+        desk.failures = max(desk.failures, BREAKER - 1)
+        self._hosts.silent(desk, desk.trouble)
+        desk.robots_state = UNREADABLE if self._hosts.given_up(desk) else UNKNOWN
 
     def _ignored(self, owner: PointSettings) -> bool:
         return owner.ignore_robots or self._all_ignored
@@ -85,7 +108,7 @@ class SiteRules:
     def _request(self, desk: Desk, url: str) -> Request | None:
         address = parse(url)
         if isinstance(address, Refusal):
-            self._hosts.robots_answered(desk, 404, b"")
+            self.answered(desk, 404, b"")
             return None
         mark = RobotsRequest(desk, self._hosts.desk(address.origin))
         return Request(address.href, address, accept_bad_certificate=desk.unchecked, is_robots=True, token=mark)
