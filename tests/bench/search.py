@@ -109,7 +109,7 @@ def fill(made: Corpus, count: int, most: int) -> int:
 
     written = PublishedVersion.objects.using("primary").count()
     if not written:
-        backends.ensure("primary")
+        backends.backend("primary").ensure()
         names = [PublishedDocument(doc_id=n, title=f"Document {n}", project=f"P{n % 5}", gen_from=1) for n in range(20)]
         PublishedDocument.objects.using("primary").bulk_create(names)
         LiveGeneration.objects.using("primary").update_or_create(id=1, defaults={"generation": 1, "switched_at": DAY})
@@ -124,9 +124,9 @@ def fill(made: Corpus, count: int, most: int) -> int:
             PublishedVersion.objects.using("primary").bulk_create(rows)
             intervals = [PublishedInterval(published_id=row.id, doc_id=row.doc_id, gen_from=1) for row in rows]
             PublishedInterval.objects.using("primary").bulk_create(intervals)
-            backends.add("primary", [row.id for row in rows])
+            backends.backend("primary").add([row.id for row in rows])
         written += len(rows)
-    backends.tidy("primary", written)
+    backends.backend("primary").tidy(written)
     return written
 
 
