@@ -5,7 +5,6 @@ Does not: find, narrow, order or fold (backends), make pages (views). Called by:
 
 import time
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
@@ -20,7 +19,6 @@ from .narrowing import Documents, Narrow
 from .public_target import documents_of
 from .query import Query, parse
 from .ranking import fewer_words
-from .ranking.result_order import RankedPage
 from .ranking.snippets import LOOKED_AT as TEXT_LOOKED_AT
 from .ranking.snippets import Marker, excerpt, marked
 
@@ -113,13 +111,6 @@ def _show(results: Results, alias: str, found: Answer) -> None:
         if kind.language:
             results.languages[kind.language] += pages
     results.hits = _hits(alias, found)
-
-
-def looked_at(results: Results, alias: str, published_ids: Sequence[int]) -> tuple[Query, list[RankedPage]]:
-    """Those of these pages that a search finds, as its ranking looks at them, and its query as it was asked in the
-    end: for whoever explains the order."""
-    generation = Generation(results.generation, results.indexed_at)
-    return backend(alias).ranked_pages(results.query, generation, published_ids)
 
 
 def _title(documents: Documents, doc_id: int) -> str:

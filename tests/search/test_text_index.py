@@ -55,7 +55,7 @@ def test_the_index_that_a_setting_names_is_asked_one_question(db, settings):
 
 def test_every_other_target_is_answered_by_its_own_database(db, settings):
     settings.TEXT_INDEXES = {"primary": "tests.search.test_text_index.Elsewhere"}
-    assert isinstance(backends.backend("backup"), backends.SqlIndex)
+    assert isinstance(backends.backend("backup"), backends.FactsIndex)
 
 
 def test_there_may_be_more_pages_than_32_bits_can_count():

@@ -9,20 +9,20 @@ from django.conf import settings
 from django.db import connections
 from django.utils.module_loading import import_string
 
+from .facts_answer import FactsIndex
 from .postgres_text import PostgresIndex
-from .sql_index import SqlIndex
 from .sql_server_text import MssqlIndex
 from .sqlite_text import SqliteIndex
 from .text_index import Described, TextIndex
 
-__all__ = ["Described", "SqlIndex", "TextIndex", "UnknownServer", "backend"]
+__all__ = ["Described", "FactsIndex", "TextIndex", "UnknownServer", "backend"]
 
 
 class UnknownServer(Exception):
     """This kind of database server has no full text adapter."""
 
 
-_ADAPTERS: dict[str, type[SqlIndex]] = {"sqlite": SqliteIndex, "postgresql": PostgresIndex, "microsoft": MssqlIndex}
+_ADAPTERS: dict[str, type[FactsIndex]] = {"sqlite": SqliteIndex, "postgresql": PostgresIndex, "microsoft": MssqlIndex}
 
 
 def backend(alias: str) -> TextIndex:

@@ -4,7 +4,6 @@ server finds and scores, and all narrowing, counting, ranking and folding is don
 Does not: hold SQL (its adapters), fetch what is shown (the engine). Called by: the engine, as TextIndex.
 """
 
-from abc import abstractmethod
 from array import array
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -13,7 +12,6 @@ from datetime import UTC, datetime
 from itertools import filterfalse, islice
 from typing import Any
 
-from django.db import connections
 from django.db.models.functions import Left
 from django.utils import timezone
 
@@ -23,58 +21,20 @@ from .. import search_cache
 from ..narrowing import Documents, Narrow, narrowed
 from ..page_facts import DAY, FacetKey, PageFacts, PageGroup, Summed
 from ..public_target import documents_of
-from ..query import Groups, Query
+from ..query import Query
 from ..ranking import fewer_words
 from ..ranking.folding import Folded, folded
 from ..ranking.result_order import LOOKED_AT, POOL, RankedPage, ranked
 from ..ranking.similarity import ALONE
-from .text_index import Answer, Candidate, Facets, Generation, TextIndex, Window
+from .sql_index import SqlIndex
+from .text_index import Answer, Candidate, Facets, Generation, Window
 
 _AT_ONCE = 500
 _ENOUGH = 12  # bytes of a digest; what is alike by chance is one result too few
 
 
-@dataclass(frozen=True, slots=True)
-class Matches:
-    """Versions by published_id: the best, with the index's score, best first; behind them all that match, by id.
-
-    `others` may be empty: then the best are all there are.
-    """
-
-    best: Sequence[tuple[int, float]]
-    others: Sequence[int] = ()
-
-
-class FactsIndex(TextIndex):
-    """Answers from facts in memory and these questions to a server."""
-
-    def __init__(self, alias: str) -> None:
-        super().__init__(alias)
-        self.connection = connections[alias]
-
-    @abstractmethod
-    def matches(self, query: Query) -> Matches:
-        """Every version with these words, whatever the generation."""
-
-    @abstractmethod
-    def having(self, groups: Groups) -> set[int]:
-        """Every version with one of these groups, unscored."""
-
-    @abstractmethod
-    def frequency(self, group: Groups) -> int:
-        """How many versions match all these groups."""
-
-    @abstractmethod
-    def among(self, published_ids: Sequence[int], group: Groups) -> set[int]:
-        """Those of these versions that match all these groups."""
-
-    @abstractmethod
-    def facts(self, generation: int) -> list[Any]:
-        """What is known of every page of a generation, in the order of FACTS."""
-
-    @abstractmethod
-    def addresses(self, generation: int, doc_ids: Sequence[int]) -> list[Any]:
-        """Version and key of the address of every page that a generation has of these documents."""
+class FactsIndex(SqlIndex):
+    """Answers from facts in memory and a few questions to the server."""
 
     def answer(self, query: Query, narrow: Narrow, generation: Generation, window: Window) -> Answer:
         facts = _facts(self, generation)

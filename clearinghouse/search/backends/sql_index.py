@@ -7,15 +7,17 @@ generation asked for. Does not: parse queries, decide an order. Called by: the a
 
 from abc import abstractmethod
 from collections.abc import Sequence
+from dataclasses import dataclass
 from operator import itemgetter
 from typing import Any
+
+from django.db import connections
 
 from clearinghouse.search.query import Groups, Query
 
 from .. import search_cache
 from ..ranking.similarity import ALONE, folder_of, language_of, likeness
-from .facts_answer import FactsIndex, Matches
-from .text_index import Described
+from .text_index import Described, TextIndex
 
 # How much a word counts where it stands: title, headings, metas, anchor texts, body.
 WEIGHTS = (10.0, 4.0, 3.0, 5.0, 1.0)
@@ -31,11 +33,26 @@ _CREATE = (
 _SCORE_OF = itemgetter(1)
 
 
-class SqlIndex(FactsIndex):
+@dataclass(frozen=True, slots=True)
+class Matches:
+    """Versions by published_id: the best, with the index's score, best first; behind them all that match, by id.
+
+    `others` may be empty: then the best are all there are.
+    """
+
+    best: Sequence[tuple[int, float]]
+    others: Sequence[int] = ()
+
+
+class SqlIndex(TextIndex):
     """Full text by the server that holds published_version."""
 
     TYPES = {"number": "integer", "text": "text", "moment": "datetime"}
     FIRST = "LIMIT %s"  # behind ORDER BY: so many rows, no more
+
+    def __init__(self, alias: str) -> None:
+        super().__init__(alias)
+        self.connection = connections[alias]
 
     def ensure(self) -> None:
         with self.connection.cursor() as cursor:
@@ -74,15 +91,18 @@ class SqlIndex(FactsIndex):
         """Of the groups of a query: the key, the score (higher is better), the FROM, the condition, its values."""
 
     def matches(self, query: Query) -> Matches:
+        """Every version with these words, whatever the generation."""
         key, score, source, condition, values = self._match(query)
         rows = self._rows(f"SELECT {key}, {score} FROM {source} WHERE {condition} ORDER BY {key}", values)  # noqa: S608
         return Matches(sorted(rows, key=_SCORE_OF, reverse=True))  # equal ones in order of their ids
 
     def having(self, groups: Groups) -> set[int]:
+        """Every version with one of these groups, unscored."""
         key, _, source, condition, values = self._match(Query(groups=(tuple(t for g in groups for t in g),)))
         return {row[0] for row in self._rows(f"SELECT {key} FROM {source} WHERE {condition}", values)}  # noqa: S608
 
     def frequency(self, group: Groups) -> int:
+        """How many versions match all these groups."""
         _, _, source, condition, values = self._match(Query(groups=group))
         return int(self._rows(f"SELECT COUNT(*) FROM {source} WHERE {condition}", values)[0][0])  # noqa: S608
 
@@ -95,6 +115,7 @@ class SqlIndex(FactsIndex):
         return bool(self._rows(sql, [*values, generation, generation, published_id]))
 
     def among(self, published_ids: Sequence[int], group: Groups) -> set[int]:
+        """Those of these versions that match all these groups."""
         key, _, source, condition, values = self._match(Query(groups=group))
         sql = f"SELECT {key} FROM {source} WHERE {condition} AND {key} IN ({marks(published_ids)})"  # noqa: S608
         return {row[0] for row in self._rows(sql, [*values, *published_ids])}
@@ -105,6 +126,7 @@ class SqlIndex(FactsIndex):
         return [row[0] for row in self._rows(sql, [*values, after, limit])]
 
     def facts(self, generation: int) -> list[Any]:
+        """What is known of every page of a generation, in the order of FACTS."""
         names = ", ".join(f"f.{name}" for name in FACTS)
         sql = (
             f"SELECT {names} FROM published_interval i JOIN published_facts f ON f.published_id = i.published_id "  # noqa: S608
@@ -113,6 +135,7 @@ class SqlIndex(FactsIndex):
         return self._rows(sql, [generation, generation])
 
     def addresses(self, generation: int, doc_ids: Sequence[int]) -> list[Any]:
+        """Version and key of the address of every page that a generation has of these documents."""
         sql = (
             "SELECT v.published_id, v.url_key FROM published_interval i "  # noqa: S608
             "JOIN published_version v ON v.published_id = i.published_id "
