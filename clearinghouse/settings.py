@@ -150,6 +150,7 @@ DATABASES = {
 }
 DATABASE_ROUTERS = ["clearinghouse.database.aliases.Router"]
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+TEXT_INDEXES: dict[str, str] = {}  # alias of a target: path of a TextIndex; empty: the database's own full text
 
 # Redis only wakes workers; the rows are the truth. Unix socket paths must stay under 108 characters.
 REDIS_URL = env.text("REDIS_URL") or f"unix://{env.socket_file('redis')}"

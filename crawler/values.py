@@ -4,6 +4,7 @@ Does not: touch a database, a network or a clock. Called by: everybody in crawle
 """
 
 from dataclasses import asdict, dataclass, field, fields
+from datetime import datetime
 from typing import Any, NamedTuple
 
 from clearinghouse.addresses import Address
@@ -153,6 +154,20 @@ class Request:
     cookies: str = ""
     token: Any = None  # the caller's own mark, handed back with the answer
     mark: bytes = b""  # what is noted while the answer is unpacked
+    record: bool = False  # whether the answer is to bring its exchanges; nothing is held for them without it
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """What went over the wire for an answer, once for each request it took (a challenge, a second try)."""
+
+    request_head: bytes
+    response_head: bytes
+    entity: bytes  # as it came: Content-Encoding kept, transfer framing undone
+    began: datetime  # UTC, with microseconds
+    protocol: str
+    remote: str
+    truncated: str = ""  # why the entity is not whole
 
 
 @dataclass(slots=True)
@@ -169,6 +184,7 @@ class Fetched:
     milliseconds: int = 0
     received: int = 0  # bytes over the wire, for the run's byte limit
     remote: str = ""  # the address actually connected to
+    exchanges: tuple[Exchange, ...] = ()
 
     def header(self, name: str) -> str:
         for key, value in self.headers:

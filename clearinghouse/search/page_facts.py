@@ -1,7 +1,7 @@
 """Owns: what is known of all pages of one generation: their documents, types, sites, folders, days; read once and
 kept, so that narrowing, counting and folding cost no query.
 
-Does not: know words. Called by: the engine.
+Does not: know words, or read. Called by: facts_answer, narrowing, folding.
 """
 
 from array import array
@@ -11,13 +11,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from typing import Any, NamedTuple
 
-from .backends import Backend
-from .ranking.similarity import ALONE
-
 WEEK, MONTH, YEAR, OLDER = "week", "month", "year", "older"
-_DAY = 86400
-_AT_ONCE = 500
-_ENOUGH = 12  # bytes of a digest; what is alike by chance is one result too few
+DAY = 86400
 _DAYS = {WEEK: 7, MONTH: 31, YEAR: 366}  # each holds the one before; older is what a year does not
 
 
@@ -73,7 +68,7 @@ class PageFacts:
         first: dict[int, int] = {}
         for row in rows:
             first.setdefault(self.same[row], row)
-        return array("i", first.values())
+        return array("q", first.values())
 
     def summed(self, rows: Sequence[int]) -> "Summed":
         return Summed(self, Counter(map(self.group.__getitem__, rows)))
@@ -116,58 +111,8 @@ class Summed:
 
 def ages_of_day(day: int, now: datetime) -> list[str]:
     """The ages a day since 1970 belongs to."""
-    age = int(now.timestamp() // _DAY) - day
+    age = int(now.timestamp() // DAY) - day
     return [name for name, days in _DAYS.items() if age <= days] or [OLDER]
-
-
-def read(index: Backend, generation: int, key: tuple[Any, ...]) -> PageFacts:
-    kinds: dict[FacetKey, int] = {}
-    folders: dict[str, int] = {}
-    firsts: dict[int, int] = {}
-    groups: dict[PageGroup, int] = {}
-    facts = PageFacts(
-        key, array("q"), [], array("i"), [], array("i"), array("i"), array("i"), array("d"), array("i"), alone=True,
-        once=True, groups=[], group=array("i"),
-    )  # fmt: skip
-    for row, (published_id, doc_id, type_id, host, language, folder, alike, crawled_at) in enumerate(
-        index.facts(generation)
-    ):
-        facts.ids.append(published_id)
-        facts.kind.append(kinds.setdefault(FacetKey(doc_id, type_id, host, language), len(kinds)))
-        facts.folder.append(folders.setdefault(folder, len(folders)))
-        first = row if alike == ALONE else firsts.setdefault(alike, row)
-        facts.alike.append(first)
-        facts.alone = facts.alone and first == row
-        facts.crawled.append(_moment(crawled_at))
-        facts.day.append(int(facts.crawled[row] // _DAY))
-        group = PageGroup(facts.kind[row], facts.folder[row], facts.day[row])
-        facts.group.append(groups.setdefault(group, len(groups)))
-    facts.groups = list(groups)
-    facts.whole = not index.missing(generation)
-    facts.kinds, facts.folders = list(kinds), list(folders)
-    facts.row_of = {published_id: row for row, published_id in enumerate(facts.ids)}
-    facts.same = array("i", range(len(facts)))
-    _find_same(facts, index, generation)
-    return facts
-
-
-def _find_same(facts: PageFacts, index: Backend, generation: int) -> None:
-    """Only of sites that several documents have: an address stands in a document once."""
-    pairs = {(kind.doc_id, kind.host) for kind in facts.kinds}
-    documents = Counter(host for _, host in pairs)
-    shared = sorted({doc_id for doc_id, host in pairs if documents[host] > 1})
-    firsts: dict[bytes, int] = {}
-    for at in range(0, len(shared), _AT_ONCE):
-        for published_id, url_key in index.addresses(generation, shared[at : at + _AT_ONCE]):
-            row = facts.row_of.get(published_id)
-            if row is not None:
-                facts.same[row] = firsts.setdefault(bytes(url_key)[:_ENOUGH], row)
-                facts.once = facts.once and facts.same[row] == row
-
-
-def _moment(value: Any) -> float:
-    moment = datetime.fromisoformat(value) if isinstance(value, str) else value
-    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
 
 
 def midnight(day: date) -> float:

@@ -1,12 +1,12 @@
-"""Owns: which target answers the public, and which generation a target shows.
+"""Owns: which target answers the public, which generation a target shows, and its documents.
 
 Does not: move the switch (crawler.propagation.switching.switch does). Called by: the engine, the screens, the command.
-Neither question reads the doc_library of content development unless it is itself asked for.
+No question reads the doc_library of content development unless it is itself asked for.
 """
 
 from django.db import DatabaseError
 
-from clearinghouse.published.models import LiveGeneration, PublicSwitch
+from clearinghouse.published.models import LiveGeneration, PublicSwitch, PublishedDocument
 
 from ..database.aliases import PRIMARY, TARGETS, WEBCRAWL
 
@@ -27,3 +27,9 @@ def public_alias() -> str:
 def live_generation(alias: str) -> int:
     """The generation a target shows; 0 while it has none. A request asks once and uses it for all its queries."""
     return LiveGeneration.objects.using(alias).values_list("generation", flat=True).first() or 0
+
+
+def documents_of(alias: str, generation: int) -> dict[int, tuple[str, str]]:
+    """Title and project of every published document."""
+    rows = PublishedDocument.objects.using(alias).filter(gen_from__lte=generation, gen_to__gt=generation)
+    return {doc_id: (title, project) for doc_id, title, project in rows.values_list("doc_id", "title", "project")}

@@ -1,5 +1,5 @@
-"""Owns: requests out and answers in, for the queues an instance serves: permission, pace, robots.txt, passwords,
-fetching, parsing. Does not: claim, commit, or decide about links. Called by: the instance, once a round.
+"""Owns: requests out and answers in, for the queues an instance serves: permission, pace, rules, passwords, fetching,
+parsing. Does not: claim, commit, or decide about links. Called by: the instance, once a round.
 """
 
 import heapq
@@ -11,26 +11,26 @@ from typing import Any
 from django.db import DatabaseError
 
 from clearinghouse.addresses import Refusal
-from clearinghouse.addresses.parsing import parse, resolve
 
 from ..errors import Fenced
 from ..extract.parser_messages import Parsed
 from ..extract.plain_text import storable
-from ..fetch.transports import Fetcher
+from ..fetch.fetcher import Fetcher
 from ..liveness import crash_marks, instances
 from ..liveness.fault_counts import trace_of
 from ..models import Excursion, Instance, Run
 from ..policy.frontier import HOLD, NO
 from ..policy.identity import wire_url
 from ..sites.credentials import InstanceCredentials
-from ..sites.site_state import ASKING, ROBOTS_HOPS, UNREADABLE, Desk, Hosts
+from ..sites.site_rules import RobotsRequest, SiteRules
+from ..sites.site_state import Desk, Hosts
 from ..values import FAILED, REASONS, SKIPPED, Fetched, PointSettings, Request
 from . import storage
 from .child_processes import Died, Parsers
 from .local_queue import Item, ServedQueue
 from .page_outcome import OutcomeReader, expand_again
 from .ready_queues import Attention
-from .response_kind import PAGE, REDIRECTS, RETRY, SLOW_DOWN, heard, hopeless, retry_after, silent
+from .response_kind import PAGE, RETRY, SLOW_DOWN, heard, silent
 
 CONNECTIONS = 512
 RESERVE = 64
@@ -40,14 +40,6 @@ SHOWN, SHOWN_LENGTH = 8, 500  # requests that screens name, and characters of th
 QUARANTINE = 3  # deaths of processes, by one page
 
 log = logging.getLogger(__name__)
-
-
-class Robot:
-    """The mark of a request for robots.txt, and of the site it went to, which a redirect may have named."""
-
-    def __init__(self, desk: Desk, at: Desk) -> None:
-        self.desk = desk
-        self.at = at
 
 
 class Traffic:
@@ -64,6 +56,7 @@ class Traffic:
         self.unwritten = 0  # verdicts since the last commit
         self.hosts = Hosts(run.speed, row)
         self.fetcher = Fetcher(CONNECTIONS, self.hosts)
+        self.rules = SiteRules(self.hosts, self.fetcher.start, ignored=run.ignore_robots)
         self.parsers = Parsers()
         self.reader = reader
         self.keys = InstanceCredentials(run.pk)
@@ -145,62 +138,19 @@ class Traffic:
             if refusal:
                 self._conclude(queue, queue.take(item), SKIPPED, refusal.reason, refusal.detail)
                 continue
-            if not given_up and self._robots_block(queue.owner(item), desk):
+            if not given_up and self.rules.block(desk, queue.owner(item)):
                 return
             queue.take(item)
             self._guarded(queue, item, lambda i=item: self._start(queue, i, desk))
 
-    def _ignores_robots(self, owner: PointSettings) -> bool:
-        return owner.ignore_robots or self.run.ignore_robots
-
-    def _robots_block(self, owner: PointSettings, desk: Desk) -> bool:
-        """Whether the site must answer for its robots.txt first."""
-        if self._ignores_robots(owner) or desk.robots is not None:
-            return False
-        unchecked = owner.accept_bad_certificate
-        untried = unchecked and desk.trouble == "tls_failed" and not desk.unchecked  # asked for others only
-        if desk.robots_state == UNREADABLE and not untried:
-            return False
-        if desk.robots_state != ASKING:
-            desk.robots_state, desk.robots_hops, desk.unchecked = ASKING, 0, unchecked
-            self._ask_for_robots(desk)
-        return True
-
-    def _ask_for_robots(self, desk: Desk) -> None:
-        address = parse(desk.origin + "/robots.txt")
-        if isinstance(address, Refusal):
-            self.hosts.robots_answered(desk, 404, b"")
-            return
-        self.hosts.departed(desk)
-        token = Robot(desk, desk)
-        self.fetcher.start(
-            Request(address.href, address, accept_bad_certificate=desk.unchecked, is_robots=True, token=token)
-        )
-
-    def _follow_to_robots(self, desk: Desk, url: str) -> None:
-        """A further request, in the turn of the site it goes to."""
-        address = parse(url)
-        if isinstance(address, Refusal):
-            self.hosts.robots_answered(desk, 404, b"")
-            return
-        token = Robot(desk, self.hosts.desk(address.origin))
-        request = Request(address.href, address, accept_bad_certificate=desk.unchecked, is_robots=True, token=token)
-        self.hosts.take(address.origin, lambda: self.fetcher.start(request))
-
     def _start(self, queue: ServedQueue, item: Item, desk: Desk) -> None:
         owner = queue.owner(item)
-        ignored = self._ignores_robots(owner)
         if item.deaths >= QUARANTINE:
             self._conclude(queue, item, FAILED, "quarantined", "")
             return
-        if (desk.robots_state == UNREADABLE and not ignored) or self.hosts.given_up(desk):
-            self._conclude(queue, item, REASONS[desk.trouble].outcome, desk.trouble, "the site did not answer")
+        if refusal := self.rules.refusal(desk, owner, item.url):
+            self._conclude(queue, item, REASONS[refusal.reason].outcome, refusal.reason, refusal.detail)
             return
-        if not ignored:
-            allowed, rule = desk.robots.allowed(item.url) if desk.robots else (True, "")
-            if not allowed:
-                self._conclude(queue, item, SKIPPED, "robots_disallowed", rule)
-                return
         credentials = self.keys.for_request(owner, item.url)
         if isinstance(credentials, Refusal):
             self._conclude(queue, item, FAILED, credentials.reason, credentials.detail)
@@ -237,8 +187,9 @@ class Traffic:
         self.hosts.let_on(time.monotonic())
         for fetched in self.fetcher.wait(self._patience() if wait is None else wait):
             token = fetched.request.token
-            if isinstance(token, Robot):
-                self._robots_came(token, fetched)
+            if isinstance(token, RobotsRequest):
+                self.rules.came(token, fetched)
+                self.attention.room(token.desk)
                 continue
             queue, item, desk = token
             self.hosts.landed(desk)
@@ -333,19 +284,3 @@ class Traffic:
         told = storable(f"{type(error).__name__}: {error}")[:300]
         self.reader.give_up(queue, item, storage.Verdict(item.key, item.url, FAILED, "error", told))
         self._done(queue)
-
-    def _robots_came(self, robot: Robot, fetched: Fetched) -> None:
-        desk = robot.desk
-        self.hosts.landed(robot.at)
-        location = fetched.header("location") if fetched.status in REDIRECTS else ""
-        if fetched.reason:
-            self.hosts.robots_failed(desk, fetched.reason, hopeless(fetched))
-        elif location and desk.robots_hops < ROBOTS_HOPS:
-            desk.robots_hops += 1
-            self._follow_to_robots(desk, resolve(fetched.request.address.href, location))
-        else:
-            self.hosts.robots_answered(desk, fetched.status, fetched.body)
-            wait = retry_after(fetched.header("retry-after"), time.time()) if fetched.status in SLOW_DOWN else 0.0
-            if wait:
-                self.hosts.leave_alone(desk, wait)
-        self.attention.room(desk)

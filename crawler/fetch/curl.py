@@ -42,8 +42,8 @@ class CurlTransport:
         self._epoll = select.epoll()
         self._watched: set[int] = set()
         self._due: float | None = None
-        self._bell: int | None = None
-        self._rung = False
+        self._wakeup: int | None = None
+        self._woken = False
         self._active: dict[pycurl.Curl, Transfer] = {}
         self._idle: list[Transfer] = []
         self._parked: set[pycurl.Curl] = set()  # active, and waiting for the turn of their next request
@@ -66,10 +66,10 @@ class CurlTransport:
         self._active[transfer.handle] = transfer
         self._multi.add_handle(transfer.handle)
 
-    def listen(self, bell: int) -> None:
-        """Let wait() end, too, when this eventfd rings: another fetcher has something for the same caller."""
-        self._bell = bell
-        self._epoll.register(bell, select.EPOLLIN)
+    def listen(self, ready: int) -> None:
+        """Let wait() end, too, when this eventfd says so: another transport has something for the same caller."""
+        self._wakeup = ready
+        self._epoll.register(ready, select.EPOLLIN)
 
     def active(self) -> int:
         """How many were started and have not come out of wait()."""
@@ -79,7 +79,7 @@ class CurlTransport:
         """The answers that are ready; waits for the first one, but no longer than this."""
         until = time.monotonic() + seconds
         answers = self._ended()
-        listening = self._bell is not None
+        listening = self._wakeup is not None
         while not answers:
             now = time.monotonic()
             pause = until - now
@@ -89,9 +89,9 @@ class CurlTransport:
                 pause = min(pause, _NAMES_SECONDS)
             self._act(self._epoll.poll(max(pause, 0.0), 256) if self._active or listening else self._rest(pause))
             answers = self._ended()
-            if self._rung or time.monotonic() >= until:
+            if self._woken or time.monotonic() >= until:
                 break
-        self._rung = False
+        self._woken = False
         return answers
 
     def close(self) -> None:
@@ -111,9 +111,9 @@ class CurlTransport:
     def _act(self, events: list[tuple[int, int]]) -> None:
         """Let libcurl do what the sockets and its own clock ask for."""
         for descriptor, event in events:
-            if descriptor == self._bell:
+            if descriptor == self._wakeup:
                 os.eventfd_read(descriptor)
-                self._rung = True
+                self._woken = True
                 continue
             action = 0
             if event & (select.EPOLLIN | select.EPOLLHUP | select.EPOLLERR):

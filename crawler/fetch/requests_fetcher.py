@@ -1,7 +1,7 @@
 """The way of getting pages for sites that libcurl is not asked to sign in to: requests, in at most four threads.
 
-The same face as curl.Fetcher: start, active, wait, close; and sign_in for forms, whose cookies libcurl then uses. A
-bell (an eventfd) rings when something is ready, so that whoever waits for libcurl wakes up.
+Beside the protocol Transport it has sign_in for forms, whose cookies libcurl then uses. An eventfd, `ready`, says when
+something is, so that whoever waits for libcurl wakes up.
 """
 
 import os
@@ -52,7 +52,7 @@ _Job = Callable[["_Worker"], None]
 class RequestsTransport:
     def __init__(self, turns: Slots | None = None) -> None:
         self._turns = turns or AtOnce()
-        self.bell = os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC)
+        self.ready = os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC)
         self._jobs: SimpleQueue[_Job | None] = SimpleQueue()
         self._results: SimpleQueue[_Result] = SimpleQueue()
         self._signed_in: deque[SignedIn] = deque()
@@ -117,7 +117,7 @@ class RequestsTransport:
         for worker in self._workers:
             worker.thread.join(max(until - time.monotonic(), 0.0))
         if not any(worker.thread.is_alive() for worker in self._workers):
-            os.close(self.bell)  # else a late thread would ring at somebody else's door
+            os.close(self.ready)  # else a late thread would write to somebody else's file
 
     def _add(self, job: _Job) -> None:
         self._workers = [worker for worker in self._workers if worker.thread.is_alive()]
@@ -128,7 +128,7 @@ class RequestsTransport:
     def _done(self, result: _Result) -> None:
         self._results.put(result)
         with suppress(OSError):
-            os.eventfd_write(self.bell, 1)
+            os.eventfd_write(self.ready, 1)
 
     def _end_late_ones(self) -> None:
         now = time.monotonic()

@@ -17,7 +17,7 @@ from clearinghouse.operations.free_memory import give_back_memory
 from ..engine.child_processes import Died, Parsers
 from ..engine.response_kind import REDIRECTS
 from ..extract.parser_messages import Parsed
-from ..fetch.transports import Fetcher
+from ..fetch.fetcher import Fetcher
 from ..policy.robots_file import decode
 from ..policy.robots_rules import Robots, is_answer
 from ..sites import site_store

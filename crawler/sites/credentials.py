@@ -19,8 +19,8 @@ from clearinghouse.web.plurals import plural
 from crawlpoints import queries
 from crawlpoints.models import AuthType, CrawlPoint, CrawlPointLink
 
+from ..fetch.fetcher import STRIKES
 from ..fetch.sign_in.point_key import PointKey, SiteSignInForm
-from ..fetch.transports import STRIKES
 from ..launching import control
 from ..models import Event
 from ..values import Credentials, PointSettings

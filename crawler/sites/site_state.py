@@ -1,7 +1,7 @@
-"""Owns: how gently each site is treated by this instance: its pace, its pauses, its robots.txt, its silences.
+"""Owns: how gently each site is treated by this instance: its pace, its pauses, its silences.
 
-Does not: fetch. What must hold over all instances stands in the row of the host (pace.py); robots.txt is kept there
-for a day, so that not every run asks again. Called by: the instance.
+Does not: fetch, or ask for robots.txt (site_rules). What must hold over all instances stands in the row of the host
+(rate_slots); robots.txt is kept there for a day, so that not every run asks again. Called by: the instance.
 """
 
 import time
@@ -14,9 +14,7 @@ from clearinghouse.database.digests import digest_of
 
 from ..liveness.instances import BEAT_SECONDS
 from ..models import Instance
-from ..policy.robots_file import decode
-from ..policy.robots_rules import Robots, is_answer
-from ..values import REASONS
+from ..policy.robots_rules import Robots
 from . import site_store
 from .rate_slots import NEVER, RateSlots, Want
 from .site_store import Note, SiteTrouble
@@ -267,28 +265,9 @@ class Hosts:
         patient = not desk.down_since or time.monotonic() - desk.down_since <= self.patience
         return not patient and desk.failures >= BREAKER
 
-    # -- robots.txt ---------------------------------------------------------------------------------------------
-
-    def robots_answered(self, desk: Desk, status: int, body: bytes) -> None:
-        """RFC 9309: 2xx is read, 4xx allows everything, the rest cannot be read, nor can one asked for too often."""
-        if is_answer(status):
-            self.answered(desk)
-            desk.robots_state = KNOWN
-            desk.fresh_robots = status, decode(body).encode() if status < 300 else b""
-            desk.robots = Robots.from_status(*desk.fresh_robots)
-            self._learned[desk] = None
-        else:
-            self.robots_failed(desk, "robots_unavailable")
-
-    def robots_failed(self, desk: Desk, reason: str, hopeless: bool = False) -> None:
-        """Nothing is fetched from this site for now; after our patience its messages fail with this reason."""
-        desk.trouble = reason if reason in REASONS else "robots_unavailable"
-        if hopeless:  # waiting will not help
-            desk.robots_state = UNREADABLE
-            return
-        desk.failures = max(desk.failures, BREAKER - 1)
-        self.silent(desk, desk.trouble)
-        desk.robots_state = UNREADABLE if self.given_up(desk) else UNKNOWN
+    def learned(self, desk: Desk) -> None:
+        """Its row is to say it, with the next commit."""
+        self._learned[desk] = None
 
     def save(self) -> None:
         """With the commit of a batch: what was learned of sites."""

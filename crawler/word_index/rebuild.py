@@ -28,14 +28,14 @@ class Rebuilt:
 def rebuild(alias: str, told: Callable[[int], None] = lambda done: None) -> Rebuilt:
     """`told` hears from time to time how many pages are indexed again."""
     started = time.perf_counter()
-    backends.ensure(alias)
+    backends.backend(alias).ensure()
     last = indexed = 0
     pace = TransactionSize(1, 400)
     rows = PublishedVersion.objects.using(alias).order_by("pk")
     while ids := list(rows.filter(pk__gt=last).values_list("pk", flat=True)[: pace.size]):
         with pace, transaction.atomic(using=alias):
-            backends.remove(alias, ids)
-            backends.add(alias, ids)
+            backends.backend(alias).remove(ids)
+            backends.backend(alias).add(ids)
         last = ids[-1]
         indexed += len(ids)
         told(indexed)

@@ -109,7 +109,7 @@ def fill(made: Corpus, count: int, most: int) -> int:
 
     written = PublishedVersion.objects.using("primary").count()
     if not written:
-        backends.ensure("primary")
+        backends.backend("primary").ensure()
         names = [PublishedDocument(doc_id=n, title=f"Document {n}", project=f"P{n % 5}", gen_from=1) for n in range(20)]
         PublishedDocument.objects.using("primary").bulk_create(names)
         LiveGeneration.objects.using("primary").update_or_create(id=1, defaults={"generation": 1, "switched_at": DAY})
@@ -124,9 +124,9 @@ def fill(made: Corpus, count: int, most: int) -> int:
             PublishedVersion.objects.using("primary").bulk_create(rows)
             intervals = [PublishedInterval(published_id=row.id, doc_id=row.doc_id, gen_from=1) for row in rows]
             PublishedInterval.objects.using("primary").bulk_create(intervals)
-            backends.add("primary", [row.id for row in rows])
+            backends.backend("primary").add([row.id for row in rows])
         written += len(rows)
-    backends.tidy("primary", written)
+    backends.backend("primary").tidy(written)
     return written
 
 
@@ -182,12 +182,12 @@ def through_http(address: str) -> Ask:
 
 def index_only() -> Ask:
     """The part of ours that bare SQL does: match, see the generation, filter, order, top 10."""
-    from clearinghouse.search import engine, page_facts, query
-    from clearinghouse.search.backends import backend
+    from clearinghouse.search import query
+    from clearinghouse.search.backends import backend, facts_answer
 
     index = backend("primary")
-    known = page_facts.read(index, 1, ("primary", 1))
-    return lambda kind, text: engine.find(index, known, query.parse(_plain(text))).rows[:10]
+    known = facts_answer.read_facts(index, 1, ("primary", 1))
+    return lambda kind, text: facts_answer.find(index, known, query.parse(_plain(text))).rows[:10]
 
 
 def bare_sql(var: Path) -> Ask:
@@ -195,7 +195,7 @@ def bare_sql(var: Path) -> Ask:
     if there := ground.server():
         return postgres_peer.bare_sql(there.connect(ground.name_of(var, "primary")))
     from clearinghouse.database.aliases import _SQLITE_PRAGMAS
-    from clearinghouse.search.backends.text_index import WEIGHTS
+    from clearinghouse.search.backends.sql_index import WEIGHTS
 
     base = sqlite3.connect(f"file:{var}/primary.sqlite3?mode=ro", uri=True)
     base.executescript(_SQLITE_PRAGMAS.replace("PRAGMA journal_mode=WAL;", ""))

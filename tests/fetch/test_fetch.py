@@ -5,6 +5,7 @@ import ssl
 import time
 from collections.abc import Iterator
 
+import pycurl
 import pytest
 
 from clearinghouse.addresses import Address, networks
@@ -354,3 +355,27 @@ def test_nothing_secret_is_shown_to_a_bad_certificate(self_signed: ssl.SSLContex
         fetcher.close()
         assert reasons == ["", "tls_failed"]
         assert len(site.log) == 1
+
+
+def test_what_was_on_the_wire_is_not_held_and_not_heard(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No request is recorded: libcurl is not told to call anybody with what it sends, whatever the answer takes."""
+    options: set[int] = set()
+
+    class Watched(pycurl.Curl):
+        def setopt(self, option: int, value: object) -> None:
+            options.add(option)
+            super().setopt(option, value)
+
+    monkeypatch.setattr(curl_transfer.pycurl, "Curl", Watched)
+    site.pages["/"] = page("<p>hello")
+    site.pages["/broken"] = raw(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: none\r\n\r\n<p>twice")
+    site.pages["/challenge"] = raw(
+        b'HTTP/1.1 401 No\r\nWWW-Authenticate: Digest realm="r", nonce="n"\r\nContent-Length: 0\r\n\r\n'
+    )
+    digest = Credentials(2, "u", "p")
+    answers = fetch_all(*(request(site.url(path)) for path in ("/", "/broken")),
+                        request(site.url("/challenge"), credentials=digest))  # fmt: skip
+    assert [answer.status for answer in answers] == [200, 200, 401]
+    assert not any(answer.request.record or answer.exchanges for answer in answers)
+    assert {pycurl.WRITEFUNCTION, pycurl.HEADERFUNCTION, pycurl.IGNORE_CONTENT_LENGTH, pycurl.TIMEOUT_MS} <= options
+    assert not {pycurl.DEBUGFUNCTION, pycurl.VERBOSE} & options

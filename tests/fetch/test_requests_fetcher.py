@@ -11,7 +11,7 @@ import pytest
 from clearinghouse.addresses import networks
 from clearinghouse.addresses.parsing import split
 from crawler.fetch import guarded_connections, requests_exchange, requests_fetcher
-from crawler.fetch.transports import Fetcher
+from crawler.fetch.fetcher import Fetcher
 from crawler.values import REASONS, Credentials, Fetched, Request
 from tests.sites import certificates, ntlm
 from tests.sites.misbehaving import Asked, Site, drip, page, raw, redirect

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 import pytest
 
 from clearinghouse.addresses.parsing import split
+from crawler.fetch.fetcher import Fetcher
 from crawler.fetch.sign_in import sign_in_forms as reading
 from crawler.fetch.sign_in.cookies import Jar
 from crawler.fetch.sign_in.point_key import FORM, PointKey, SiteSignInForm
-from crawler.fetch.transports import Fetcher
 from crawler.values import Credentials, Fetched, Request
 from tests.sites import forms
 from tests.sites.forms import FormSite

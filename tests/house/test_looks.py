@@ -7,7 +7,7 @@ from tests.house.tree import imports, modules
 # Who may make what speaks to other machines, and as whom.
 MAKERS = {
     "Fetcher": {
-        "crawler.fetch.transports",  # what it is made of
+        "crawler.fetch.fetcher",  # what it is made of
         "crawler.engine.dispatch",  # a crawl, at the pace of its sites
         "crawler.preview.throttled_client",  # a look, at the same pace
     },

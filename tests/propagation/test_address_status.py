@@ -108,7 +108,7 @@ def test_what_left_says_when(ask: Any, world: World, published: Document) -> Non
 
 def test_a_page_outside_the_index_is_noticed(ask: Any, published: Document) -> None:
     page = PublishedVersion.objects.using("primary").get(url=f"{ROOT}1.html")
-    backends.remove("primary", [page.pk])
+    backends.backend("primary").remove([page.pk])
     assert "has it in generation 1, but not in its index." in ask(f"{ROOT}1.html")
 
 

@@ -110,7 +110,7 @@ def test_a_page_missing_in_the_index_stops_the_switch(document, monkeypatch):
             ids = load.execute("primary", "SELECT MAX(published_id) FROM published_version")[0]
             from clearinghouse.search import backends
 
-            backends.remove("primary", list(ids))
+            backends.backend("primary").remove(list(ids))
 
     monkeypatch.setitem(step_work.CARRIED_OUT, plan.INDEX, forgets)
     row = propagate()

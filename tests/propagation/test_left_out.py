@@ -142,7 +142,9 @@ def emptied(transactional_db: None) -> Iterator[None]:
     """What no transaction takes back: the tests after it find empty indexes, and numbers that begin at 1."""
     yield
     for alias in TARGETS.values():
-        backends.remove(alias, list(PublishedInterval.objects.using(alias).values_list("published_id", flat=True)))
+        backends.backend(alias).remove(
+            list(PublishedInterval.objects.using(alias).values_list("published_id", flat=True))
+        )
     for alias in (*TARGETS.values(), WEBCRAWL):
         call_command("flush", database=alias, interactive=False, verbosity=0)
 

@@ -42,9 +42,9 @@ def test_an_index_that_does_not_answer_for_its_texts_is_not_shown():
     row = propagate()
     assert row.steps.get(name="verify", target="primary").counts["queries"] == 5
     page = PublishedVersion.objects.using("primary").order_by("id").first()
-    backends.remove("primary", [page.id])
+    backends.backend("primary").remove([page.id])
     PublishedVersion.objects.using("primary").filter(id=page.id).update(title="Entirely different words", text="")
-    backends.add("primary", [page.id])
+    backends.backend("primary").add([page.id])
     PublishedVersion.objects.using("primary").filter(id=page.id).update(title="Original heading")
     with pytest.raises(Differs, match="original heading” does not find the page it was taken from"):
         verify.sample_queries("primary", row.pk)

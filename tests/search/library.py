@@ -33,8 +33,8 @@ def publish(
             doc_id=doc_id, gen_from=generation, defaults={"title": title, "project": project}
         )
     LiveGeneration.objects.using(alias).update_or_create(id=1, defaults={"generation": generation, "switched_at": DAY})
-    backends.ensure(alias)
-    backends.add(alias, ids)
+    backends.backend(alias).ensure()
+    backends.backend(alias).add(ids)
     return ids
 
 

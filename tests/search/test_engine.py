@@ -100,11 +100,11 @@ def test_a_reader_sees_one_generation_only(library):
 
 def test_a_page_is_indexed_once_and_can_be_removed(library):
     ids = list(PublishedInterval.objects.using("primary").values_list("published_id", flat=True))
-    assert backends.add("primary", ids) == 0
-    backends.remove("primary", ids[:2])
+    assert backends.backend("primary").add(ids) == 0
+    backends.backend("primary").remove(ids[:2])
     assert titles("handover") == ["Sitemap"]
     assert backends.backend("primary").missing(1) == ids[:2]
-    assert backends.add("primary", ids) == 2
+    assert backends.backend("primary").add(ids) == 2
     assert len(titles("handover")) == 2
 
 

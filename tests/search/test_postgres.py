@@ -38,7 +38,7 @@ def server(postgres: Server, django_db_blocker) -> Iterator[str]:  # noqa: F811
 
 @pytest.fixture
 def alias(server: str) -> str:
-    backends.ensure(server)
+    backends.backend(server).ensure()
     tables = ", ".join([*(table._meta.db_table for table in TABLES), "published_index", "published_facts"])
     with connections[server].cursor() as cursor:
         cursor.execute(f"TRUNCATE {tables} RESTART IDENTITY")
@@ -183,17 +183,17 @@ def test_after_many_pages_the_server_knows_of_them_before_anybody_asks(alias):
             return cursor.fetchone()[0]
 
     publish(alias, [{"title": f"Page {n}", "text": "word"} for n in range(40)])
-    backends.tidy(alias, 40)
+    backends.backend(alias).tidy(40)
     assert counted() == 40
     publish(alias, [{"title": "One more", "text": "word"}])
-    backends.tidy(alias, 1)
+    backends.backend(alias).tidy(1)
     assert counted() == 40
 
 
 def test_an_index_of_an_older_version_gets_what_it_lacks(alias):
     with connections[alias].cursor() as cursor:
         cursor.execute("DROP INDEX published_index_named")
-    backends.ensure(alias)
+    backends.backend(alias).ensure()
     publish(alias, [{"title": "Page", "text": "word"}])
-    backends.tidy(alias, 1)
+    backends.backend(alias).tidy(1)
     assert titles(alias, "word") == ["Page"]

@@ -40,7 +40,7 @@ def test_the_next_page_and_a_facet_of_a_search_ask_the_index_nothing(library):
 @pytest.mark.sqlite
 def test_while_an_index_is_built_anew_nothing_of_it_is_kept(library):
     ids = list(PublishedInterval.objects.using("primary").values_list("published_id", flat=True))
-    backends.remove("primary", ids[1:])
+    backends.backend("primary").remove(ids[1:])
     assert titles("handover") == []
     with connections["primary"].cursor() as cursor:  # another process, which cannot tell this one
         cursor.execute("INSERT INTO published_index(rowid, title_str) VALUES (%s, 'handover')", [ids[1]])

@@ -3,19 +3,25 @@
 import json
 import os
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from tests.tsql import rules, tables, texts
-from tests.tsql.recorder import Recorder
 from tests.tsql.schema import Schema
 
-recorder = Recorder()
+if TYPE_CHECKING:
+    from tests.tsql.recorder import Recorder
+
+recorder: "Recorder"
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_configure(config: pytest.Config) -> None:
+    from tests.tsql.recorder import Recorder  # it needs Django's tables, which stand by now
+
+    global recorder
+    recorder = Recorder()
     recorder.start()
 
 

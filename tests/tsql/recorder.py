@@ -19,9 +19,9 @@ from django.db.models.sql.subqueries import InsertQuery
 
 from clearinghouse.search.backends.common_words import ByName
 from clearinghouse.search.backends.postgres_text import PostgresIndex
+from clearinghouse.search.backends.sql_index import FACTS, SqlIndex, marks
 from clearinghouse.search.backends.sql_server_text import MssqlIndex
 from clearinghouse.search.backends.sqlite_text import SqliteIndex
-from clearinghouse.search.backends.text_index import FACTS, Backend, marks
 from crawler import bulk_sql as sql
 from crawler.bulk_sql import Batch
 from tests.tsql import server
@@ -47,8 +47,8 @@ _CARRIERS = {
     "crawler.propagation.loading.load._insert",
     "crawler.bulk_sql.execute_many",
     "crawler.bulk_sql.own_ids",
-    "clearinghouse.search.backends.text_index._rows",
-    "clearinghouse.search.backends.text_index._execute",
+    "clearinghouse.search.backends.sql_index._rows",
+    "clearinghouse.search.backends.sql_index._execute",
     "clearinghouse.database.adoption.introspection.rows",
     "clearinghouse.database.adoption.introspection.run",
     "clearinghouse.database.adoption.introspection.value",
@@ -88,7 +88,7 @@ class Recorder:
             module.own_ids = self._numbering(module.own_ids)  # type: ignore[attr-defined]
         Batch.insert = self._both(Batch.insert)  # type: ignore[method-assign]
         for name in _ASKED:
-            setattr(Backend, name, self._indexing(name, getattr(Backend, name)))
+            setattr(SqlIndex, name, self._indexing(name, getattr(SqlIndex, name)))
             for adapter in (ByName, SqliteIndex, PostgresIndex):
                 if name in vars(adapter):
                     setattr(adapter, name, self._indexing(name, getattr(adapter, name)))

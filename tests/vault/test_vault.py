@@ -132,3 +132,11 @@ def test_the_binding_of_a_crawl_point_holds_its_origin_only() -> None:
     pytest.importorskip("clearinghouse.addresses.parsing")
     binding = binding_of("HTTPS://EX.gov:443/measures/list.html", "https://ex.gov/measures/", 3, None)
     assert binding == Binding("https://ex.gov", "https://ex.gov/measures/", 3, "")
+
+
+def test_a_password_may_be_bound_to_an_origin_of_any_scheme() -> None:
+    binding = Binding("sftp://files.ex.gov:2222", "/outgoing/", 0)
+    sealed = seal(PASSWORD, binding)
+    assert unseal(sealed, binding) == PASSWORD
+    with pytest.raises(CannotUnseal):
+        unseal(sealed, Binding("ftp://files.ex.gov:2222", "/outgoing/", 0))

@@ -1,6 +1,6 @@
 """Whether word -> pages and page -> words of some texts say the same, and the same as counting by hand.
 
-`python -m tests.index.agreement` asks this about 300 random texts on the databases of its environment.
+`python -m tests.word_index.agreement` asks this about 300 random texts on the databases of its environment.
 """
 
 import os

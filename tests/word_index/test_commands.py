@@ -156,7 +156,7 @@ def test_an_export_that_cannot_be_written_leaves_nothing(published: Published, t
 def test_rebuild_index_repairs_the_index_and_the_counts_and_keeps_the_ids(published: Published):
     before = list(LexiconWord.objects.using("primary").order_by("pk").values_list("pk", "word", "pages"))
     pages = [hit.published_id for hit in engine.search("ward OR bed", alias="primary").hits]
-    backends.remove("primary", pages)
+    backends.backend("primary").remove(pages)
     LexiconWord.objects.using("primary").update(pages=99)
     assert engine.search("ward OR bed", alias="primary").total == 0
     done = answer("rebuild_index", "--target", "primary")["targets"]

@@ -56,7 +56,7 @@ def test_counts_follow_generations_a_rollback_and_a_rebuild(servers, tmp_path):
 
 def test_both_directions_agree(servers):
     done = subprocess.run(
-        [sys.executable, "-m", "tests.index.agreement"],
+        [sys.executable, "-m", "tests.word_index.agreement"],
         cwd=BASE, env=servers.house.env, capture_output=True, text=True, timeout=120, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr

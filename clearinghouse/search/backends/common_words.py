@@ -9,14 +9,15 @@ from operator import itemgetter
 
 from clearinghouse.search.query import Query
 
-from .text_index import Backend, Matches
+from .facts_answer import FactsIndex
+from .sql_index import Matches
 
 COMMON, ENOUGH = 1500, 60  # pages with a word; of them, pages that name it (as many as are ranked)
 FEW = 10  # pages that name it: a page of results
 SCORED = 1000  # of the pages with a common word
 
 
-class ByName(Backend):
+class ByName(FactsIndex):
     """Scores those that name a common word in title, headings or anchors; where they are few, the newest of the others
     as well; where nearly none does, all, or as many of the newest as this server scores while somebody waits."""
 

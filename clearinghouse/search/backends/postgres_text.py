@@ -14,7 +14,7 @@ from clearinghouse.search.query import Groups, Query, Term
 from clearinghouse.search.words import words_of
 
 from .common_words import ByName
-from .text_index import COLUMNS, Matches
+from .sql_index import COLUMNS, Matches
 
 # The weights of rank classes D, C, B, A. Title is A, anchors B, headings and metas C, body D.
 _CLASSES = {"title_str": "A", "anchors": "B", "headings": "C", "metas": "C", "text": "D"}

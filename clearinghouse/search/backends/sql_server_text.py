@@ -13,7 +13,8 @@ from typing import Any
 
 from clearinghouse.search.query import Query, Term
 
-from .text_index import COLUMNS, Backend
+from .facts_answer import FactsIndex
+from .sql_index import COLUMNS
 
 LANGUAGE = 1033  # English
 _ALL = ", ".join(COLUMNS)
@@ -44,7 +45,7 @@ _LONGEST = 4_000  # characters of a full-text condition
 _TITLE = 3  # so many times a word counts that also stands in the title
 
 
-class MssqlIndex(Backend):
+class MssqlIndex(FactsIndex):
     FIRST = "OFFSET 0 ROWS FETCH NEXT %s ROWS ONLY"
 
     def ensure(self) -> None:

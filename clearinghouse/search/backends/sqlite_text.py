@@ -12,7 +12,7 @@ from clearinghouse.search.query import Groups, Query, Term
 from clearinghouse.search.words import for_index
 
 from .common_words import ByName
-from .text_index import COLUMNS, WEIGHTS, marks
+from .sql_index import COLUMNS, WEIGHTS, marks
 
 TOKENIZER = "porter unicode61 remove_diacritics 2"
 _NAMES = ", ".join(COLUMNS)

@@ -1,35 +1,34 @@
-"""Owns: what every full text adapter can do, and the part of the SQL that is the same everywhere.
+"""Owns: what every full text index of a target can do, whatever engine it is: keep its pages, and answer one question.
 
-The index holds versions, keyed by published_id; beside it stands `published_facts`, one narrow row a page with what
-results are narrowed, counted and folded by. Which versions a reader sees is decided by the intervals of the
-generation asked for. Does not: parse queries, decide an order. Called by: the adapters.
+An index holds versions, by published_id. Which of them a reader sees is decided by the generation asked for, never by
+the index. Does not: parse queries, make pages. Called by: the engine, the propagation, the word index.
 """
 
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
-from operator import itemgetter
+from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any, NamedTuple
 
-from django.db import connections
-
-from clearinghouse.search.query import Groups, Query
-
-from .. import search_cache
-from ..ranking.similarity import ALONE, folder_of, language_of, likeness
-
-# How much a word counts where it stands: title, headings, metas, anchor texts, body.
-WEIGHTS = (10.0, 4.0, 3.0, 5.0, 1.0)
-COLUMNS = ("title_str", "headings", "metas", "anchors", "text")
-FACTS = ("published_id", "doc_id", "crawl_page_type_id", "host", "language", "folder", "alike", "crawled_at")
-_CREATE = (
-    "CREATE TABLE IF NOT EXISTS published_facts (published_id {number} PRIMARY KEY, doc_id {number} NOT NULL, "
-    "crawl_page_type_id integer NOT NULL, host {text} NOT NULL, language {text} NOT NULL, folder {text} NOT NULL, "
-    "alike {number} NOT NULL, crawled_at {moment} NOT NULL)"
-)
+from ..narrowing import Documents, Narrow
+from ..page_facts import FacetKey
+from ..query import Query
+from ..ranking.result_order import RankedPage
 
 
-_SCORE_OF = itemgetter(1)
+class Generation(NamedTuple):
+    """What readers see of a target."""
+
+    number: int
+    switched_at: datetime | None = None
+
+
+class Window(NamedTuple):
+    """The results wanted of a list."""
+
+    offset: int
+    limit: int
 
 
 class Described(NamedTuple):
@@ -46,56 +45,65 @@ class Described(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Matches:
-    """Versions by published_id: the best, with the index's score, best first; behind them all that match, by id.
+class Candidate:
+    """One result, and what is folded away behind it."""
 
-    `others` may be empty: then the best are all there are.
-    """
+    published_id: int
+    score: float
+    folder: str  # its site and first folder
+    similar: int  # other pages of these results that are like it
+    others: Sequence[int]  # other documents that have this address
+    more_from_folder: int  # all pages of its folder, where some are put away
+    missing: tuple[str, ...] = ()  # words of the query it does not have
 
-    best: Sequence[tuple[int, float]]
-    others: Sequence[int] = ()
+
+@dataclass(slots=True)
+class Facets:
+    """How many of the pages found are of which kind; kept and shared, so nobody may change them."""
+
+    kinds: Counter[FacetKey]
+    documents: Counter[int]  # each with its pages, also where another has them, too
+    projects: Counter[str]
+    crawled: Counter[str]
 
 
-class Backend(ABC):
+@dataclass(slots=True)
+class Answer:
+    query: Query  # as it was asked in the end
+    relaxed: bool  # no page has all words
+    total: int  # pages, each address once, with those that are folded away
+    complete: int  # of them, pages with all words
+    entries: int  # results: what a reader can page through
+    facets: Facets
+    documents: Documents  # all that are published: title and project
+    candidates: list[Candidate] = field(default_factory=list)  # those of the window
+
+
+class TextIndex(ABC):
     """Full text over published_version of one target."""
-
-    TYPES = {"number": "integer", "text": "text", "moment": "datetime"}
-    FIRST = "LIMIT %s"  # behind ORDER BY: so many rows, no more
 
     def __init__(self, alias: str) -> None:
         self.alias = alias
-        self.connection = connections[alias]
 
+    @abstractmethod
     def ensure(self) -> None:
         """Creates what the index needs; safe to repeat."""
-        with self.connection.cursor() as cursor:
-            cursor.execute(_CREATE.format(**self.TYPES))
-        self._ensure()
-
-    def add(self, published_ids: Sequence[int]) -> int:
-        """Indexes these pages (those not indexed yet); how many were."""
-        search_cache.forget(self.alias)
-        self._add_facts(published_ids)
-        return self._add(published_ids)
-
-    def describe(self, pages: Sequence[Described]) -> None:
-        """Writes the facts of these pages, where they are not there yet."""
-        sql = f"SELECT published_id FROM published_facts WHERE published_id IN ({marks(pages)})"  # noqa: S608
-        known = {row[0] for row in self._rows(sql, [page.published_id for page in pages])}
-        insert = f"INSERT INTO published_facts ({', '.join(FACTS)}) VALUES ({marks(FACTS)})"  # noqa: S608
-        with self.connection.cursor() as cursor:
-            cursor.executemany(insert, [_facts_of(page) for page in pages if page.published_id not in known])
-
-    def remove(self, published_ids: Sequence[int]) -> None:
-        """Takes these pages out; their rows must still be there."""
-        search_cache.forget(self.alias)
-        self._remove(published_ids)
-        sql = f"DELETE FROM published_facts WHERE published_id IN ({marks(published_ids)})"  # noqa: S608
-        self._execute(sql, published_ids)
 
     @abstractmethod
     def exists(self) -> bool:
         """Whether the index is there."""
+
+    @abstractmethod
+    def add(self, published_ids: Sequence[int]) -> int:
+        """Indexes these pages (those not indexed yet); how many were."""
+
+    @abstractmethod
+    def describe(self, pages: Sequence[Described]) -> None:
+        """Writes what results are narrowed by, where it is not there yet; else it is when pages are added."""
+
+    @abstractmethod
+    def remove(self, published_ids: Sequence[int]) -> None:
+        """Takes these pages out; their rows must still be there."""
 
     @abstractmethod
     def missing(self, generation: int) -> list[int]:
@@ -110,111 +118,23 @@ class Backend(ABC):
         return
 
     @abstractmethod
-    def _ensure(self) -> None: ...
+    def answer(self, query: Query, narrow: Narrow, generation: Generation, window: Window) -> Answer:
+        """What a generation has for a query, and of its results those of the window."""
 
     @abstractmethod
-    def _add(self, published_ids: Sequence[int]) -> int: ...
+    def ranked_pages(
+        self, query: Query, generation: Generation, published_ids: Sequence[int]
+    ) -> tuple[Query, list[RankedPage]]:
+        """The query as answer() asks it in the end, and those of these pages it finds, as its ranking looks at them."""
 
     @abstractmethod
-    def _remove(self, published_ids: Sequence[int]) -> None: ...
-
-    @abstractmethod
-    def _match(self, query: Query) -> tuple[str, str, str, str, list[Any]]:
-        """Of the groups of a query: the key, the score (higher is better), the FROM, the condition, its values."""
-
-    def matches(self, query: Query) -> Matches:
-        """Every version with these words, whatever the generation."""
-        key, score, source, condition, values = self._match(query)
-        rows = self._rows(f"SELECT {key}, {score} FROM {source} WHERE {condition} ORDER BY {key}", values)  # noqa: S608
-        return Matches(sorted(rows, key=_SCORE_OF, reverse=True))  # equal ones in order of their ids
-
-    def having(self, groups: Groups) -> set[int]:
-        """Every version with one of these groups, unscored."""
-        key, _, source, condition, values = self._match(Query(groups=(tuple(t for g in groups for t in g),)))
-        return {row[0] for row in self._rows(f"SELECT {key} FROM {source} WHERE {condition}", values)}  # noqa: S608
-
-    def frequency(self, group: Groups) -> int:
-        """How many versions match all these groups."""
-        _, _, source, condition, values = self._match(Query(groups=group))
-        return int(self._rows(f"SELECT COUNT(*) FROM {source} WHERE {condition}", values)[0][0])  # noqa: S608
-
     def finds(self, query: Query, generation: int, published_id: int) -> bool:
         """Whether this page is among the results: the sample queries of a propagation ask this."""
-        key, _, source, condition, values = self._match(query)
-        sql = (
-            f"SELECT 1 FROM {source} JOIN published_interval i ON i.published_id = {key} WHERE {condition} "  # noqa: S608
-            "AND i.gen_from <= %s AND i.gen_to > %s AND i.published_id = %s"
-        )
-        return bool(self._rows(sql, [*values, generation, generation, published_id]))
 
-    def among(self, published_ids: Sequence[int], group: Groups) -> set[int]:
-        """Those of these versions that match all these groups."""
-        key, _, source, condition, values = self._match(Query(groups=group))
-        sql = f"SELECT {key} FROM {source} WHERE {condition} AND {key} IN ({marks(published_ids)})"  # noqa: S608
-        return {row[0] for row in self._rows(sql, [*values, *published_ids])}
-
+    @abstractmethod
     def holding(self, query: Query, *, after: int, limit: int) -> list[int]:
         """The next versions behind `after` that match, in order, whatever their generation: for the word index."""
-        key, _, source, condition, values = self._match(query)
-        sql = f"SELECT {key} FROM {source} WHERE {condition} AND {key} > %s ORDER BY {key} {self.FIRST}"  # noqa: S608
-        return [row[0] for row in self._rows(sql, [*values, after, limit])]
 
-    def facts(self, generation: int) -> list[Any]:
-        """What is known of every page of a generation, in the order of FACTS."""
-        names = ", ".join(f"f.{name}" for name in FACTS)
-        sql = (
-            f"SELECT {names} FROM published_interval i JOIN published_facts f ON f.published_id = i.published_id "  # noqa: S608
-            "WHERE i.gen_from <= %s AND i.gen_to > %s ORDER BY f.published_id"
-        )
-        return self._rows(sql, [generation, generation])
-
-    def addresses(self, generation: int, doc_ids: Sequence[int]) -> list[Any]:
-        """Version and key of the address of every page that a generation has of these documents."""
-        sql = (
-            "SELECT v.published_id, v.url_key FROM published_interval i "  # noqa: S608
-            "JOIN published_version v ON v.published_id = i.published_id "
-            f"WHERE i.gen_from <= %s AND i.gen_to > %s AND i.doc_id IN ({marks(doc_ids)}) ORDER BY v.published_id"
-        )
-        return self._rows(sql, [generation, generation, *doc_ids])
-
+    @abstractmethod
     def alike(self, generation: int, published_id: int) -> list[int]:
         """The other pages of a generation that results fold together with this one."""
-        sql = (
-            "SELECT f.published_id FROM published_facts me JOIN published_facts f ON f.alike = me.alike "
-            "JOIN published_interval i ON i.published_id = f.published_id WHERE me.published_id = %s "
-            "AND me.alike <> %s AND f.published_id <> me.published_id AND i.gen_from <= %s AND i.gen_to > %s "
-            "ORDER BY f.published_id"
-        )
-        return [row[0] for row in self._rows(sql, [published_id, ALONE, generation, generation])]
-
-    def _add_facts(self, published_ids: Sequence[int]) -> None:
-        if not published_ids:
-            return
-        sql = (
-            "SELECT v.published_id, v.doc_id, v.crawl_page_type_id, v.host, v.language, v.crawl_page_url, "  # noqa: S608
-            "v.crawled_at, v.title_str, v.text FROM published_version v "
-            f"WHERE v.published_id IN ({marks(published_ids)}) "
-            "AND NOT EXISTS (SELECT 1 FROM published_facts f WHERE f.published_id = v.published_id)"
-        )
-        rows = self._rows(sql, published_ids)
-        if rows:
-            self.describe([Described(*row[:6], likeness(*row[7:]), row[6]) for row in rows])
-
-    def _execute(self, sql: str, values: Sequence[Any] = ()) -> int:
-        with self.connection.cursor() as cursor:
-            cursor.execute(sql, list(values))
-            return int(cursor.rowcount)
-
-    def _rows(self, sql: str, values: Sequence[Any] = ()) -> list[Any]:
-        with self.connection.cursor() as cursor:
-            cursor.execute(sql, list(values))
-            return list(cursor.fetchall())
-
-
-def _facts_of(page: Described) -> tuple[Any, ...]:
-    language, folder = language_of(page.language), folder_of(page.url)
-    return page.published_id, page.doc_id, page.type_id, page.host, language, folder, page.alike, page.crawled_at
-
-
-def marks(values: Sequence[Any]) -> str:
-    return ", ".join(["%s"] * len(values)) or "NULL"

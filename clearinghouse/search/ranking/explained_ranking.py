@@ -9,6 +9,8 @@ from dataclasses import dataclass, field, replace
 from clearinghouse.published.models import PublishedVersion
 
 from .. import engine, public_search
+from ..backends import backend
+from ..backends.text_index import Generation
 from ..engine import Narrow
 from ..public_search import PublicResults
 from .result_order import POOL, WEIGHTS, evidence, ranked
@@ -80,7 +82,9 @@ def _word(word: str, marker: Marker, row: PublishedVersion) -> WordFound:
 def _score(told: Explained, ids: Sequence[int]) -> None:
     """Beside the best of the results, as the ranking sees them; a page further down is put among them."""
     page = told.row.pk
-    query, candidates = engine.looked_at(told.answer.results, told.answer.alias, [*ids[:POOL], page])
+    results = told.answer.results
+    generation = Generation(results.generation, results.indexed_at)
+    query, candidates = backend(told.answer.alias).ranked_pages(results.query, generation, [*ids[:POOL], page])
     told.matches = any(one.published_id == page for one in candidates)
     if told.matches:
         told.score = dict(ranked(query, candidates))[page]

@@ -19,7 +19,7 @@ OF_A_FOLDER = 2
 class Folded:
     """The rows shown, best first; what stands behind some of them."""
 
-    rows: "array[int]" = field(default_factory=lambda: array("i"))
+    rows: "array[int]" = field(default_factory=lambda: array("q"))
     similar: dict[int, int] = field(default_factory=dict)  # shown row -> other pages like it
     more: dict[int, int] = field(default_factory=dict)  # last shown row of a folder -> all pages of the folder
     others: dict[int, list[int]] = field(default_factory=dict)  # shown row -> the same address in other documents
@@ -28,7 +28,7 @@ class Folded:
 def folded(rows: Sequence[int], facts: PageFacts, sums: Summed, *, alike: bool = True, folders: bool = True) -> Folded:
     """`rows` best first; the best of an address, and of those that are alike, stands for all of them."""
     once = facts.each_once(rows)
-    found = _without_alike(once, facts) if alike and not facts.alone else Folded(array("i", once))
+    found = _without_alike(once, facts) if alike and not facts.alone else Folded(array("q", once))
     if folders and not sums.one_site:
         found.rows, found.more = _by_folder(found.rows, sums, facts, whole=len(found.rows) == len(once))
     if len(once) < len(rows):
@@ -68,7 +68,7 @@ def _by_folder(
     room = sum(min(pages, OF_A_FOLDER) for pages in found.values())
     taken: Counter[int] = Counter()
     last: dict[int, int] = {}
-    kept = array("i")
+    kept = array("q")
     for row in shown:
         if len(kept) == room:
             break

@@ -91,7 +91,7 @@ def streamed(alias: str, sql: str, values: Sequence[Any]) -> Iterator[Any]:
 
 def begin(alias: str) -> None:
     """A place for what is loaded, without what an unfinished load, or a generation that was rolled back, left there."""
-    backends.ensure(alias)
+    backends.backend(alias).ensure()
     shown = live(alias)
     for table in ("published_interval", "published_document"):
         with transaction.atomic(using=alias):
@@ -147,11 +147,11 @@ def rewrite(alias: str, pages: Pages, held_rows: Iterable[Held], beat: Beat) -> 
         ids = [same[content.url_key] for content in part]
         marks = ", ".join(["%s"] * len(ids))
         with transaction.atomic(using=alias):
-            backends.remove(alias, ids)
+            backends.backend(alias).remove(ids)
             for table in ("published_meta", "published_version"):
                 execute(alias, f"DELETE FROM {table} WHERE published_id IN ({marks})", ids)  # noqa: S608
             _insert_contents(alias, list(zip(ids, part, strict=True)))
-            backends.add(alias, ids)
+            backends.backend(alias).add(ids)
         beat()
     return len(same)
 
@@ -182,19 +182,19 @@ def name_documents(alias: str, generation: int, wanted: dict[int, tuple[str, str
 
 def index(alias: str, generation: int, beat: Beat) -> int:
     """Puts the pages of a generation that are not indexed yet into the full text index; how many were."""
-    backends.ensure(alias)
+    backends.backend(alias).ensure()
     missing = backends.backend(alias).missing(generation)
     if missing:
         index_merging.by_hand(alias)
     for number, ids in enumerate(_paced(iter(missing)), 1):
         with transaction.atomic(using=alias):
-            backends.add(alias, ids)
+            backends.backend(alias).add(ids)
         beat()
         if number % index_merging.EVERY == 0:
             index_merging.merge(alias, beat)
     index_merging.merge(alias, beat)
     if missing:
-        backends.tidy(alias, len(missing))
+        backends.backend(alias).tidy(len(missing))
     _settle(alias, beat)
     return len(missing)
 
@@ -231,7 +231,7 @@ def forget_unseen(alias: str, beat: Beat) -> int:
     for ids in _paced(iter(unseen)):
         marks = ", ".join(["%s"] * len(ids))
         with transaction.atomic(using=alias):
-            backends.remove(alias, ids)
+            backends.backend(alias).remove(ids)
             for table in ("published_meta", "published_version"):
                 execute(alias, f"DELETE FROM {table} WHERE published_id IN ({marks})", ids)  # noqa: S608
         beat()
@@ -287,7 +287,7 @@ def _insert_contents(alias: str, fresh: Sequence[tuple[int, Content]]) -> None:
     _insert(alias, "published_meta", META_COLUMNS, metas, ids=True)
     if fresh:
         pages = [_described(content, row) for (_, content), row in zip(fresh, versions, strict=True)]
-        backends.describe(alias, pages)
+        backends.backend(alias).describe(pages)
 
 
 def _described(content: Content, row: Sequence[Any]) -> backends.Described:

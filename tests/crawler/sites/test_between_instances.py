@@ -18,6 +18,7 @@ from crawler.liveness.instances import register
 from crawler.models import Host, HostService, Instance, Run
 from crawler.sites import site_state
 from crawler.sites.rate_slots import RateSlots, Want, has_turn
+from crawler.sites.site_rules import SiteRules
 from crawler.sites.site_state import Desk, Hosts
 from crawler.sites.speeds import SPEEDS
 from tests.crawler.clock import Clock, stopped
@@ -146,7 +147,7 @@ def test_nobody_shortens_the_time_another_was_asked_for(clock: Clock) -> None:
     first.leave_alone(theirs, 100.0)
     first.save()
     until = Host.objects.get(key=KEY).wait_until
-    second.robots_answered(ours, 200, b"User-agent: *\nDisallow: /x")
+    SiteRules(second, None, ignored=False).answered(ours, 200, b"User-agent: *\nDisallow: /x")
     second.save()
     second.leave_alone(ours, 10.0)
     second.save()

@@ -18,7 +18,7 @@ from clearinghouse.library.models import Document
 from clearinghouse.vault.sealing import binding_of, seal
 from crawler.engine.initializer import initialize
 from crawler.engine.loop import InstanceLoop
-from crawler.fetch.transports import Fetcher
+from crawler.fetch.fetcher import Fetcher
 from crawler.launching.launch import LaunchRequest, launch
 from crawler.models import Event, Instance, LedgerEntry, Run
 from crawler.sites.credentials import InstanceCredentials
@@ -324,7 +324,7 @@ def test_no_key_shows_its_password_in_a_repr() -> None:
         owner = Snapshot.from_json(run.excursions.get().snapshot).points[0]
         key = InstanceCredentials(run.pk).for_request(owner, site.url("/m/"))
         fetcher = Fetcher(4)
-        text = f"{key!r} {key!s} {fetcher.__dict__!r} {fetcher._doors!r}"
+        text = f"{key!r} {key!s} {fetcher.__dict__!r} {fetcher._states!r}"
         fetcher.close()
     assert_no_canary(text)
     assert "reader" not in repr(key)

@@ -19,6 +19,7 @@ from crawler.models import Excursion, Host, Run
 from crawler.policy.robots_file import READ_AT_MOST
 from crawler.runs.views.run_summary import _slow_sites
 from crawler.sites import site_state
+from crawler.sites.site_rules import SiteRules
 from crawler.sites.site_state import BREAKER, LONGEST_PROBE, Hosts
 from tests.crawler.clock import Clock, stopped
 from tests.crawler.conftest import go_on, make_document
@@ -184,7 +185,7 @@ def test_an_unknown_name_fails_at_once_and_a_silent_name_server_is_waited_for(
 def test_of_a_robots_txt_only_what_is_read_is_kept_and_not_in_memory(clock: Clock) -> None:
     desks = Hosts("fast", register(None))
     desk = desks.desk(SITE)
-    desks.robots_answered(desk, 200, b"User-agent: *\nDisallow: /x\n" + b"# more\n" * 200_000)
+    SiteRules(desks, None, ignored=False).answered(desk, 200, b"User-agent: *\nDisallow: /x\n" + b"# more\n" * 200_000)
     desks.save()
     assert READ_AT_MOST - 10 < len(Host.objects.get().robots_text) <= READ_AT_MOST and desk.fresh_robots is None
     heir = Hosts("fast", register(None)).desk(SITE)

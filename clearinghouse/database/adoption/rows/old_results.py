@@ -152,12 +152,12 @@ def _load(alias: str, batch: list[dict[str, Any]]) -> None:
 
 def _ensure_index(alias: str) -> None:
     with suppress(backends.UnknownServer):
-        backends.ensure(alias)
+        backends.backend(alias).ensure()
 
 
 def _index(alias: str, published_ids: list[int]) -> None:
     with suppress(backends.UnknownServer):
-        backends.add(alias, published_ids)
+        backends.backend(alias).add(published_ids)
 
 
 def _version(row: dict[str, Any], metas: list[published.PublishedMeta]) -> published.PublishedVersion:
