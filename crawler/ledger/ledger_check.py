@@ -183,11 +183,11 @@ def _heads(excursion: Excursion, rows: Rows) -> Iterator[str]:
 
 def _is_followed(excursion: Excursion) -> bool:
     """Whether a newer crawl of the document has begun: heads and crawled_pages tell of that one."""
-    return Excursion.objects.filter(doc_id=excursion.doc_id, id__gt=excursion.pk, found__gt=0).exists()
+    return Excursion.objects.filter(doc_id=excursion.doc_id, id__gt=excursion.pk, opened=True).exists()
 
 
 def _projection(excursion: Excursion, rows: Rows) -> Iterator[str]:
-    if excursion.found == 0 or _is_followed(excursion):
+    if not excursion.opened or _is_followed(excursion):
         return
     stored = Counter(rows.filter(outcome__in=PAGES).values_list("url", flat=True).iterator())
     listed = Counter(CrawledPage.objects.filter(doc_id=excursion.doc_id).values_list("url", flat=True).iterator())
