@@ -18,8 +18,9 @@ from ..launching.control import CANCEL, EXCLUDE, PAUSE, Elapsed, Orders, asked, 
 from ..liveness import crash_marks, fault_counts, instances
 from ..models import Event, Excursion, Instance, Run
 from ..policy.frontier import REMEMBERED
-from . import finish, message_queue, process_limits, storage
+from . import message_queue, process_limits, storage
 from .dispatch import Traffic
+from .finishing import finish
 from .local_queue import ServedQueue, look_up_previous
 from .page_outcome import OutcomeReader
 

@@ -13,7 +13,7 @@ from django.db.models.functions import Length
 
 from clearinghouse.web.plurals import plural
 
-from ..engine.finish import WORST_FIRST
+from ..engine.finishing.finish import WORST_FIRST
 from ..fetch.size_limits import DOCUMENT_AT_MOST, DOCUMENTS, TEXT_AT_MOST
 from ..models import (
     ActiveQueue,

@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 from django.db import connections
 
-from crawler.engine import dispatch, finish_batch, loop, page_outcome, storage
-from crawler.engine.backlink_counts import Derivation
+from crawler.engine import dispatch, loop, page_outcome, storage
+from crawler.engine.finishing import finish_batch
+from crawler.engine.finishing.backlink_counts import Derivation
 from crawler.engine.initializer import initialize
 from crawler.engine.loop import InstanceLoop
 from crawler.extract import parser_messages

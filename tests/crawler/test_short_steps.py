@@ -11,8 +11,9 @@ from django.test.utils import CaptureQueriesContext
 
 from clearinghouse.database.digests import digest_of
 from crawler import bulk_sql
-from crawler.engine import finish, loop, message_queue, storage
-from crawler.engine.backlink_counts import Derivation
+from crawler.engine import loop, message_queue, storage
+from crawler.engine.finishing import finish
+from crawler.engine.finishing.backlink_counts import Derivation
 from crawler.engine.initializer import initialize
 from crawler.engine.loop import InstanceLoop
 from crawler.engine.storage import NewVersion, VersionRow

@@ -153,5 +153,5 @@ def test_an_instance_does_not_carry_about_what_only_a_propagation_needs() -> Non
     """6 MB of each instance's 250."""
     loaded = "import sys, django; django.setup(); import crawler.engine.loop; print(*sys.modules)"
     told = subprocess.run([sys.executable, "-c", loaded], cwd=BASE, stdout=subprocess.PIPE, text=True, check=True)
-    assert "crawler.engine.finish" in told.stdout.split()
+    assert "crawler.engine.finishing.finish" in told.stdout.split()
     assert not {"requests", "crawler.propagation.services"} & set(told.stdout.split())
