@@ -116,7 +116,7 @@ def test_who_waits_for_the_database_hears_that_it_is_to_stop(monkeypatch: pytest
     began = time.monotonic()
     assert one._safe_round() is False
     assert time.monotonic() - began < 9.0
-    one.traffic.close()
+    one.strand.dispatch.close()
     assert Instance.objects.filter(pk=one.row.pk, alive=True).exists()
 
 
