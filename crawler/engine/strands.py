@@ -1,10 +1,11 @@
 """Owns: the table of strands: what of a document is fetched in a way of its own (its pages). Nowhere else do their
 names decide anything: whoever needs to know asks the row of this table.
 
-Does not: serve one; what does is named here and loaded by the loop alone. Called by: loop, ledger_check.
+Does not: serve one; what does is named here and loaded by the loop alone. Called by: loop, ledger_check, collect,
+crawl_changes.
 """
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
@@ -12,6 +13,7 @@ from django.db.models import QuerySet
 from django.utils.module_loading import import_string
 
 from ..models import Excursion, Message, MessageState
+from ..propagation.loading.missing_pages import LinksOf, Trip, behind_failures
 
 WEB = "web"
 
@@ -52,6 +54,8 @@ class QueueRows(NamedTuple):
 class Strand:
     at_work: str  # a StrandAtWork, by its name
     queue_rows: Callable[[Excursion], QueueRows]
+    # Of an excursion, the addresses it did not meet for a reason that says nothing of them.
+    shielded: Callable[[Sequence[Trip], int, LinksOf], set[bytes]]
 
 
 def at_work(name: str) -> Callable[..., StrandAtWork]:
@@ -64,4 +68,4 @@ def _messages(excursion: Excursion) -> QueueRows:
     return QueueRows(rows.exclude(state=MessageState.DONE), rows.filter(state=MessageState.DONE))
 
 
-STRANDS = {WEB: Strand("crawler.engine.web_strand.WebStrand", _messages)}
+STRANDS = {WEB: Strand("crawler.engine.web_strand.WebStrand", _messages, behind_failures)}

@@ -6,7 +6,8 @@ Does not: read pages. Called by: services, collect.
 
 from collections.abc import Collection, Iterable
 from dataclasses import asdict, dataclass
-from typing import Any
+from heapq import merge
+from typing import Any, NamedTuple
 
 from django.db.models import QuerySet
 
@@ -14,6 +15,7 @@ from clearinghouse.library.models import Document
 from crawler.models import Excursion, PropagationStep, State
 from crawlpoints.models import CrawlPointLink, ExcludeUrl
 
+from ..engine.strands import WEB
 from . import plan
 
 COUNT = (State.FINISHED, State.FINISHED_AT_LIMIT)
@@ -29,6 +31,16 @@ class PointRoot:
     merge_schemes: bool = False
 
 
+class PinnedExcursion(NamedTuple):
+    number: int
+    state: str
+    result: int = 1  # as it was crawled
+    strand: str = WEB
+
+
+Pinned = tuple[PinnedExcursion, ...]  # newest first
+
+
 @dataclass(frozen=True, slots=True)
 class DocumentScope:
     """One document as this propagation sees it. Without excursions it was never crawled by us: it stays as it is."""
@@ -37,10 +49,24 @@ class DocumentScope:
     title: str
     project: str
     public: bool
-    excursions: tuple[tuple[int, str], ...]  # id and state, newest first
+    development: Pinned  # what content development shows
+    production: Pinned  # what primary and backup show
     roots: tuple[PointRoot, ...]
     excludes: tuple[str, ...]
     deleted: bool = False  # not in the library any more: nothing of it should be shown; never pinned
+
+    def on(self, target: str) -> Pinned:
+        return self.development if target == plan.DEVELOPMENT else self.production
+
+    @property
+    def excursions(self) -> Pinned:
+        """Those of all targets."""
+        return tuple(dict.fromkeys(self.development + self.production))
+
+    def said_of(self, target: str) -> str:
+        """All that decides what the target shows."""
+        pinned = [tuple(one) for one in self.on(target)]
+        return repr((self.doc_id, self.title, self.project, self.public, pinned, self.roots, self.excludes))
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,11 +74,31 @@ class PinnedScope:
     documents: tuple[DocumentScope, ...]
 
     def to_json(self) -> dict[str, Any]:
-        return asdict(self)
+        return {"documents": [_stored(document) for document in self.documents]}
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> "PinnedScope":
         return cls(tuple(_document(row) for row in data["documents"]))
+
+
+def _stored(document: DocumentScope) -> dict[str, Any]:
+    """By strand; what the production targets show only where it differs."""
+    strands: dict[str, Any] = {}
+    for strand in sorted({one.strand for one in document.excursions}):
+        lists = {"development": document.development, "production": document.production}
+        mine = {name: [one[:3] for one in pinned if one.strand == strand] for name, pinned in lists.items()}
+        if mine["production"] == mine["development"]:
+            del mine["production"]
+        strands[strand] = mine
+    return {
+        "doc_id": document.doc_id,
+        "title": document.title,
+        "project": document.project,
+        "public": document.public,
+        "strands": strands,
+        "roots": [asdict(root) for root in document.roots],
+        "excludes": document.excludes,
+    }
 
 
 def _document(row: dict[str, Any]) -> DocumentScope:
@@ -61,10 +107,27 @@ def _document(row: dict[str, Any]) -> DocumentScope:
         title=row["title"],
         project=row["project"],
         public=row["public"],
-        excursions=tuple((number, state) for number, state in row["excursions"]),
+        development=_pinned(row, "development"),
+        production=_pinned(row, "production"),
         roots=tuple(PointRoot(**root) for root in row["roots"]),
         excludes=tuple(row["excludes"]),
     )
+
+
+def _pinned(row: dict[str, Any], name: str) -> Pinned:
+    """Plans of 0.2 have one list, of the only strand there was."""
+    strands = row["strands"] if "strands" in row else {WEB: {"development": row["excursions"]}}
+    lists = (
+        [PinnedExcursion(*one, strand=strand) for one in mine.get(name, mine["development"])]
+        for strand, mine in strands.items()
+    )
+    return tuple(merge(*lists, key=lambda one: -one.number))
+
+
+def pinned_excursions(scope: dict[str, Any]) -> frozenset[int]:
+    """The numbers of those a stored scope is made of."""
+    lists = (_pinned(row, name) for row in scope.get("documents", ()) for name in ("development", "production"))
+    return frozenset(one.number for pinned in lists for one in pinned)
 
 
 def pin(
@@ -75,7 +138,8 @@ def pin(
     What the last propagation took stays taken; of the runs since, those that count, or those that were chosen.
     """
     some = None if doc_ids is None or len(doc_ids) > _FEW else doc_ids
-    excursions = _excursions(include_stopped, None if runs is None else set(runs), some)
+    found = _excursions(include_stopped, None if runs is None else set(runs), some)
+    excursions = {doc_id: tuple(mine) for doc_id, mine in found.items()}
     roots = _roots(some)
     excludes = _excludes(some)
     columns = ("pk", "sheet__title", "sheet__public", "sheet__project__name")  # rows of models take four times as long
@@ -87,7 +151,8 @@ def pin(
                 title=f"Document {doc_id}" if title is None else title,
                 project=project or "",
                 public=public is None or bool(public),  # public, unless its cover sheet says otherwise
-                excursions=tuple(excursions.get(doc_id, ())),
+                development=excursions.get(doc_id, ()),
+                production=excursions.get(doc_id, ()),
                 roots=tuple(sorted(roots.get(doc_id, ()), key=lambda root: (root.root, root.merge_schemes))),
                 excludes=tuple(sorted(excludes.get(doc_id, ()))),
             )
@@ -110,22 +175,21 @@ def taken() -> set[int]:
         return set()
     if _last_taken[0] != last:  # of ten thousand documents that is much to read, and it changes no more
         pinned = steps.values_list("counts__scope", flat=True).filter(pk=last[0]).first() or {}
-        documents = pinned.get("documents", ())
-        _last_taken = last, frozenset(number for document in documents for number, _ in document["excursions"])
+        _last_taken = last, pinned_excursions(pinned)
     return set(_last_taken[1])
 
 
 _last_taken: tuple[Any, frozenset[int]] = (None, frozenset())
 
 
-def counting(*, include_stopped: bool) -> dict[int, list[tuple[int, str]]]:
-    """For each document the excursions a propagation would look at now, newest first: id and state."""
+def counting(*, include_stopped: bool) -> dict[int, list[PinnedExcursion]]:
+    """For each document the excursions a propagation would look at now, newest first."""
     return _excursions(include_stopped, None)
 
 
 def _excursions(
     include_stopped: bool, runs: set[int] | None, doc_ids: Collection[int] | None = None
-) -> dict[int, list[tuple[int, str]]]:
+) -> dict[int, list[PinnedExcursion]]:
     """The excursions whose results count, newest first; a preview's never do, nor those that somebody left out.
 
     One that was sent to a part of its document counts like a stopped one: nothing is missing because of it.
@@ -134,12 +198,13 @@ def _excursions(
     states = COUNT_WHEN_ASKED if include_stopped else COUNT
     rows = Excursion.objects.filter(state__in=COUNT_WHEN_ASKED, left_out_at=None).exclude(run__origin="preview")
     rows = _of(rows, doc_ids, "doc_id")
-    found: dict[int, list[tuple[int, str]]] = {}
-    for doc_id, number, state, part, run_id in rows.order_by("-run_id", "-id").values_list(
-        "doc_id", "id", "state", "part", "run_id"
+    found: dict[int, list[PinnedExcursion]] = {}
+    for doc_id, number, state, part, run_id, strand in rows.order_by("-run_id", "-id").values_list(
+        "doc_id", "id", "state", "part", "run_id", "strand"
     ):
         if number in kept or (state in states if runs is None else run_id in runs):
-            found.setdefault(doc_id, []).append((number, str(State.STOPPED) if part else str(state)))
+            one = PinnedExcursion(number, str(State.STOPPED) if part else str(state), strand=strand)
+            found.setdefault(doc_id, []).append(one)
     return found
 
 
