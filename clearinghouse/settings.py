@@ -226,7 +226,7 @@ STORAGES = {
 }
 WHITENOISE_KEEP_ONLY_HASHED_FILES = True  # every page names them by their digest: half the time to collect and compress
 DATA_UPLOAD_MAX_MEMORY_SIZE = 5 * 1024 * 1024
-DJANGO_TABLES2_TEMPLATE = "pieces/table.html"
+DJANGO_TABLES2_TEMPLATE = "web/table.html"
 
 _FORMATS = {"text": "line", "json": "json"}
 LOGGING = {

@@ -21,7 +21,7 @@ _PLAIN = {"autocapitalize": "none", "spellcheck": "false"}
 
 
 def problems_of(form: forms.BaseForm) -> list[tuple[str, str]]:
-    """For pieces/problem.html: (id of the control or "", message), in the order of the form."""
+    """For web/problem.html: (id of the control or "", message), in the order of the form."""
     found = [("", str(message)) for message in form.non_field_errors()]
     for field in form:
         found += [(field.id_for_label or field.auto_id, str(message)) for message in field.errors]

@@ -91,7 +91,7 @@ def view_of(page: Page, url_name: str) -> Callable[[HttpRequest], HttpResponse]:
                 messages.success(request, "Saved." if changed else "Nothing was changed.")
                 return redirect(url_name)
         context = {"form": form, "page": page, "problems": problems_of(form) if form.is_bound else []}
-        return render(request, "settings/options.html", context, status=422 if form.is_bound else 200)
+        return render(request, "accounts/options.html", context, status=422 if form.is_bound else 200)
 
     return view
 

@@ -22,7 +22,7 @@ def people(request: HttpRequest) -> HttpResponse:
     users = managed_people.people_of(request.user).select_related("person").prefetch_related("person__projects")
     rows = [(user, role_of(user) or _idle_role(user)) for user in users.order_by("-is_active", "username")]
     return render(
-        request, "access/people.html", {"rows": rows, "manages_all": managed_people.manages_all(request.user)}
+        request, "accounts/people.html", {"rows": rows, "manages_all": managed_people.manages_all(request.user)}
     )
 
 
@@ -44,7 +44,7 @@ def person_new(request: HttpRequest) -> HttpResponse:
         user, password = services.add_person(given["username"], Role(given["role"]), given["projects"], **form.names())
         return _show_password(request, user, password)
     context = {"form": form, "problems": problems_of(form) if form.is_bound else []}
-    return render(request, "access/person_new.html", context, status=422 if form.is_bound else 200)
+    return render(request, "accounts/person_new.html", context, status=422 if form.is_bound else 200)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -63,7 +63,7 @@ def person_edit(request: HttpRequest, user_id: int) -> HttpResponse:
             return redirect("people")
     context = {"form": form, "problems": problems_of(form) if form.is_bound else [], "person": user}
     context["whole"] = whole
-    return render(request, "access/person_edit.html", context, status=422 if form.is_bound else 200)
+    return render(request, "accounts/person_edit.html", context, status=422 if form.is_bound else 200)
 
 
 def _form_for(request: HttpRequest, user: Any, whole: bool) -> PersonForm:
@@ -107,4 +107,4 @@ def person_active(request: HttpRequest, user_id: int) -> HttpResponse:
 
 def _show_password(request: HttpRequest, user: Any, password: str) -> HttpResponse:
     # In the answer itself: a redirect would have to keep it somewhere.
-    return render(request, "access/password_once.html", {"person": user, "password": password})
+    return render(request, "accounts/password_once.html", {"person": user, "password": password})

@@ -47,7 +47,7 @@ def projects(request: HttpRequest) -> HttpResponse:
         members=Count("people", distinct=True),
     )
     context = {"rows": rows, "form": form, "problems": problems_of(form) if form.is_bound else []}
-    return render(request, "settings/projects.html", context, status=422 if form.is_bound else 200)
+    return render(request, "accounts/projects.html", context, status=422 if form.is_bound else 200)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -69,7 +69,7 @@ def project_edit(request: HttpRequest, project_id: int) -> HttpResponse:
         "documents": _documents(project),
         "people": project.people.select_related("user").order_by("user__username"),
     }
-    return render(request, "settings/project.html", context, status=422 if form.is_bound else 200)
+    return render(request, "accounts/project.html", context, status=422 if form.is_bound else 200)
 
 
 @require_POST

@@ -65,7 +65,7 @@ def index(request: HttpRequest) -> HttpResponse:
         shown = [(address_named(one.name), one) for one in screens if may(request.user, one.action)]
         if found := [(address, one) for address, one in shown if address]:
             groups.append((title, found))
-    return render(request, "settings/index.html", {"groups": groups})
+    return render(request, "accounts/settings_index.html", {"groups": groups})
 
 
 class Network(NamedTuple):
@@ -80,7 +80,7 @@ def networks(request: HttpRequest) -> HttpResponse:
         "networks": [Network(word, _problem(word)) for word in env.words("ALLOWED_NETWORKS")],
         "ports": env.words("ALLOWED_PORTS"),
     }
-    return render(request, "settings/networks.html", context)
+    return render(request, "accounts/networks.html", context)
 
 
 def _problem(word: str) -> str:

@@ -59,7 +59,7 @@ def sign_in(request: HttpRequest) -> HttpResponse:
             form.add_error(None, str(refusal))
             wait = refusal.seconds
     context = {"form": form, "problems": problems_of(form) if form.is_bound else [], "next": target}
-    page = render(request, "access/sign_in.html", context, status=429 if wait else 422 if form.is_bound else 200)
+    page = render(request, "accounts/sign_in.html", context, status=429 if wait else 422 if form.is_bound else 200)
     if wait:
         page.headers["Retry-After"] = str(wait)
     return page
@@ -101,7 +101,7 @@ def password(request: HttpRequest) -> HttpResponse:
         messages.success(request, f"Your password is changed. Other browsers are signed out.{also}")
         return HttpResponseRedirect(target or "/") if given else redirect("me")
     context = {"form": form, "problems": problems_of(form) if form.is_bound else [], "given": given, "next": target}
-    return render(request, "access/password.html", context, status=422 if form.is_bound else 200)
+    return render(request, "accounts/password.html", context, status=422 if form.is_bound else 200)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -130,7 +130,7 @@ def preferences(request: HttpRequest) -> HttpResponse:
         services.choose_rows(request.user, given["rows"])
         messages.success(request, "Saved.")
         return response
-    return _form_page(request, "access/preferences.html", form)
+    return _form_page(request, "accounts/preferences.html", form)
 
 
 @require_POST
@@ -166,7 +166,7 @@ def csrf_refused(request: HttpRequest, reason: str = "") -> HttpResponse:
     if request.path_info.startswith("/api/"):
         sentence = "Send the token of the session in the header X-CSRFToken, or use a personal key."
         return JsonResponse({"code": "token", "error": sentence}, status=403)
-    return render(request, "access/csrf_refused.html", status=403)
+    return render(request, "accounts/csrf_refused.html", status=403)
 
 
 def fault(request: HttpRequest) -> HttpResponse:

@@ -239,7 +239,7 @@ def _sign_in_again(request: HttpRequest) -> HttpResponse:
     """A notice in the status region; the page, and what was typed into it, stays as it is."""
     page = urlsplit(request.headers.get("HX-Current-URL", ""))
     back = page.path + (f"?{page.query}" if page.query else "")
-    text = render_to_string("access/sign_in_again.html", {"sign_in_url": _sign_in_url(back)})
+    text = render_to_string("accounts/sign_in_again.html", {"sign_in_url": _sign_in_url(back)})
     headers = {"HX-Retarget": "#status", "HX-Reswap": "innerHTML", "Cache-Control": "no-store"}
     return HttpResponse(text, status=_STOP_POLLING if request.method == "GET" else 200, headers=headers)
 

@@ -40,7 +40,7 @@ def page(request: HttpRequest) -> HttpResponse:
         {"path": BASE + _ARGUMENT.sub(r"{\2}", address.path), "operations": _shown(address.methods)}
         for address in ADDRESSES
     ]
-    return render(request, "settings/api.html", {"rows": rows, "refusals": _REFUSALS, "rate": REQUESTS_A_MINUTE})
+    return render(request, "api/api.html", {"rows": rows, "refusals": _REFUSALS, "rate": REQUESTS_A_MINUTE})
 
 
 def _shown(methods: Any) -> list[dict[str, Any]]:

@@ -57,7 +57,7 @@ def settings(request: HttpRequest) -> HttpResponse:
     granted = {"request"} if may(request.user, Action.LAUNCH) else set()
     told = {event: one for event, one in EVENTS.items() if all_of_them or event in granted or not one.administrators}
     rows = [(event, one, wishes.get((person, event), common)) for event, one in told.items()]
-    return render(request, "notices/settings.html", {"rows": rows, "ways": Wish.How.choices})
+    return render(request, "inbox/notice_settings.html", {"rows": rows, "ways": Wish.How.choices})
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -72,7 +72,7 @@ def webhooks(request: HttpRequest) -> HttpResponse:
     for call in recent:
         calls.setdefault(call.webhook_id, []).append(call)
     rows = [_row(project, hooks.get(project.pk), calls) for project in Project.objects.all()]
-    return render(request, "notices/webhooks.html", {"rows": rows})
+    return render(request, "inbox/webhooks.html", {"rows": rows})
 
 
 def _row(project: Project, hook: Webhook | None, calls: dict[int, list[WebhookCall]]) -> dict[str, Any]:

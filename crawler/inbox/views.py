@@ -44,7 +44,7 @@ _TASKS = 10
 def home(request: HttpRequest) -> HttpResponse:
     role = role_of(request.user)
     if role is None:
-        return render(request, "crawler/no_role.html")
+        return render(request, "inbox/no_role.html")
     docs = visible_docs(request)
     mine = _my_documents(request)
     by_tab = counts_by_tab(docs)
@@ -61,7 +61,7 @@ def home(request: HttpRequest) -> HttpResponse:
         "now": timezone.now(),
         "back": request.get_full_path(),
     }
-    return render(request, "crawler/home.html", context | mine | _tasks(request) | _told(request, docs))
+    return render(request, "inbox/home.html", context | mine | _tasks(request) | _told(request, docs))
 
 
 _GREETINGS = {

@@ -44,7 +44,7 @@ def previews(request: HttpRequest, doc_id: int) -> HttpResponse:
 def _listed(request: HttpRequest, document: Document) -> HttpResponse:
     found = list(Preview.objects.filter(doc_id=document.pk).order_by("-pk")[:20])
     points = snapshot_of(document).points
-    return render(request, "crawler/previews.html", {"document": document, "rows": found, "points": points})
+    return render(request, "preview/previews.html", {"document": document, "rows": found, "points": points})
 
 
 @require_POST
@@ -76,7 +76,7 @@ def _refused(request: HttpRequest, document: Document, refusal: TooManyAtOnce) -
 @require_safe
 def preview(request: HttpRequest, doc_id: int, preview_id: int) -> HttpResponse:
     document, row = _found(request, doc_id, preview_id)
-    return render(request, "crawler/preview.html", _context(request, document, row))
+    return render(request, "preview/preview.html", _context(request, document, row))
 
 
 @require_safe
@@ -85,7 +85,7 @@ def live(request: HttpRequest, doc_id: int, preview_id: int) -> HttpResponse:
     document, row = _found(request, doc_id, preview_id)
     if request.GET.get("since") == mark_of(row):
         return HttpResponse(status=204)
-    return render(request, "crawler/preview_live.html", _context(request, document, row))
+    return render(request, "preview/preview_live.html", _context(request, document, row))
 
 
 @require_POST

@@ -33,7 +33,7 @@ def workers(request: HttpRequest) -> HttpResponse:
         "silent": machines.live_without_beat(),
         "dashboard": address_named("django_rq:home") if may_see_queues(request.user) else "",
     }
-    return render(request, "settings/workers.html", context)
+    return render(request, "upkeep/workers.html", context)
 
 
 @require_safe
@@ -44,7 +44,7 @@ def status(request: HttpRequest) -> HttpResponse:
         machines.disk(), machines.clock(),
     ]  # fmt: skip
     context = {"facts": facts, "versions": machines.versions(), "bad": sum(not fact.good for fact in facts)}
-    return render(request, "settings/status.html", context)
+    return render(request, "upkeep/status.html", context)
 
 
 @require_safe
@@ -63,4 +63,4 @@ def error_log(request: HttpRequest) -> HttpResponse:
         "days": days,
         "periods": PERIODS,
     }
-    return render(request, "settings/error_log.html", context)
+    return render(request, "upkeep/error_log.html", context)

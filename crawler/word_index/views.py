@@ -44,7 +44,7 @@ def word(request: HttpRequest) -> HttpResponse:
             context |= _found(request, TARGETS[target], words[0])
     except DatabaseError:
         context["down"] = True
-    return render(request, "index/word.html", context, status=503 if "down" in context else 200)
+    return render(request, "word_index/word.html", context, status=503 if "down" in context else 200)
 
 
 def target_of(request: HttpRequest) -> str:
@@ -102,7 +102,7 @@ def page(request: HttpRequest, page_id: int) -> HttpResponse:
         "shown": SHOWN,
     }
     context |= _FILL[part](request, alias, generation, row, linking)
-    return render(request, "index/page.html", context)
+    return render(request, "word_index/page.html", context)
 
 
 def page_or_404(request: HttpRequest, alias: str, page_id: int) -> tuple[int, PublishedVersion]:

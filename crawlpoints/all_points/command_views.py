@@ -79,7 +79,7 @@ def _ask(request: HttpRequest, chosen: list[CrawlPoint], wanted: str, wrong: lis
         "cancel": _list(request),
         "query": request.POST.get("query", ""),
     }
-    return render(request, "crawlpoints/bulk.html", context, status=422 if wrong else 200)
+    return render(request, "panel/bulk.html", context, status=422 if wrong else 200)
 
 
 def _list(request: HttpRequest) -> str:

@@ -56,7 +56,7 @@ def points(request: HttpRequest) -> HttpResponse:
         "rows_asked": request.GET.get("rows", ""),
         "among": request.GET.get("among", ""),
     }
-    return render(request, "crawlpoints/across.html", context)
+    return render(request, "all_points/all_points.html", context)
 
 
 def links_asked(user: Any, query: QueryDict, action: Action = Action.VIEW) -> QuerySet[CrawlPointLink]:

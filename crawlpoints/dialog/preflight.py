@@ -46,9 +46,9 @@ def preflight(request: HttpRequest, doc_id: int, point_id: int) -> HttpResponse:
     if any(one["caution"].link for one in cautions):
         context["ask"] = who_can_grant(Action.ADMINISTER)
     if not getattr(request, "htmx", None):
-        return wait_answer.marked(render(request, "crawlpoints/preflight.html", context), seen.retry_after)
+        return wait_answer.marked(render(request, "dialog/preflight.html", context), seen.retry_after)
     tried = len(request.GET.getlist("tried"))
-    return render(request, "crawlpoints/preflight_part.html", context | {"again": _again(seen.retry_after, tried)})
+    return render(request, "dialog/preflight_part.html", context | {"again": _again(seen.retry_after, tried)})
 
 
 def _again(seconds: int, tried: int) -> dict[str, Any]:

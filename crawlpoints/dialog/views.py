@@ -179,7 +179,7 @@ def _conflict(request: HttpRequest, document: Document, point: CrawlPoint, form:
     if point.deleted:
         return _gone(request, document, point)
     context = _context(request, document, point, form) | conflict_views.comparison(point, form)
-    template = "crawlpoints/conflict_dialog.html" if _in_dialog(request) else "crawlpoints/conflict_page.html"
+    template = "dialog/conflict_dialog.html" if _in_dialog(request) else "dialog/conflict_page.html"
     return render(request, template, context, status=409)
 
 
@@ -219,7 +219,7 @@ def _show(
     context["lost"] = LOST if lost and status == _DONE else ""
     context["in_dialog"] = bool(_htmx(request))
     context["repairs"] = repairs.buttons_of(context.get("fixes", {}), context["action"])
-    template = "crawlpoints/point_dialog.html" if _in_dialog(request) else "crawlpoints/point_page.html"
+    template = "dialog/point_dialog.html" if _in_dialog(request) else "dialog/point_page.html"
     return render(request, template, context, status=status)
 
 

@@ -55,7 +55,7 @@ def document(request: HttpRequest, doc_id: int) -> HttpResponse:
         "may_launch": may(request.user, Action.LAUNCH, found),
         "list_url": list_url(request, found.pk),
     }
-    return render(request, "crawlpoints/document.html", context | last_runs(found))
+    return render(request, "documents/document.html", context | last_runs(found))
 
 
 def last_runs(found: Document) -> dict[str, Any]:
@@ -81,7 +81,7 @@ def runs(request: HttpRequest, doc_id: int) -> HttpResponse:
         "total": sum(counts.values()),
         "list_url": list_url(request, found.pk),
     }
-    return render(request, "crawlpoints/document_runs.html", context)
+    return render(request, "documents/document_runs.html", context)
 
 
 def _lines(excursions: Sequence[Excursion]) -> list[dict[str, Any]]:

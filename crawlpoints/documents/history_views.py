@@ -45,7 +45,7 @@ def history(request: HttpRequest, doc_id: int) -> HttpResponse:
         "rows": [{"entry": entry, "changes": changes_of(entry, logins)} for entry in page.object_list],
         "kinds": [{"code": code, "label": label, "current": code == kind} for code, label in KINDS.items()],
     }
-    return render(request, "crawlpoints/history.html", context)
+    return render(request, "documents/history.html", context)
 
 
 def changes_of(entry: Entry, logins: bool = True) -> list[tuple[str, str, str]]:

@@ -58,7 +58,7 @@ def documents(request: HttpRequest) -> HttpResponse:
         "may_request": may(request.user, Action.REQUEST),
     } | navigator_rows.choices(everything)
     _remember(request)
-    return render(request, "crawlpoints/documents.html", context)
+    return render(request, "documents/documents.html", context)
 
 
 def _table(request: HttpRequest, rows: list[DocumentRow], asked: DocumentFilter) -> DocumentTable:

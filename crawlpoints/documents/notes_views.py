@@ -71,7 +71,7 @@ def _show(request: HttpRequest, document: Document, form: NoteForm, status: int 
     if context["runs_seen"]:
         told = excursions_of_document(document.pk).exclude(run__note="")
         context["runs"] = [one.run for one in told[:RUNS_SHOWN]]
-    return render(request, "crawlpoints/document_notes.html", context, status=status)
+    return render(request, "documents/document_notes.html", context, status=status)
 
 
 @require_POST

@@ -20,7 +20,7 @@ def my_views(request: HttpRequest) -> HttpResponse:
         return _change(request)
     views = SavedView.objects.filter(person=request.user.pk).order_by("screen", "name")
     rows = [{"view": one, "list": _label(one.screen), "url": f"{_address(one.screen)}?{one.query}"} for one in views]
-    return render(request, "crawlpoints/my_views.html", {"rows": rows, "longest": saved_views.NAME_LENGTH})
+    return render(request, "documents/saved_views.html", {"rows": rows, "longest": saved_views.NAME_LENGTH})
 
 
 def _change(request: HttpRequest) -> HttpResponse:

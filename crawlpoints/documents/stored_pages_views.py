@@ -44,7 +44,7 @@ def pages(request: HttpRequest, doc_id: int) -> HttpResponse:
         "tree": tree,
         "list_url": list_url(request, document.pk),
     } | (_tree(request, document) if tree else _table(request, document))
-    return render(request, "crawlpoints/document_pages.html", context)
+    return render(request, "documents/document_pages.html", context)
 
 
 def asked_of(request: HttpRequest) -> StoredPageFilter:

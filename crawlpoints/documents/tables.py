@@ -105,7 +105,7 @@ class DocumentTable(tables.Table):
     trend = tables.Column("Trend", orderable=False, empty_values=(), attrs={"th": NUMBER, "td": {"class": "fit num"}})
 
     class Meta:
-        template_name = "pieces/table.html"
+        template_name = "web/table.html"
         order_by = "title"
         row_attrs = {"id": lambda record: f"d{record.id}", "class": None}
 
@@ -164,7 +164,7 @@ class PointTable(tables.Table):
     trend = tables.Column("Trend", orderable=False, empty_values=(), attrs={"th": NUMBER, "td": {"class": "fit num"}})
 
     class Meta:
-        template_name = "pieces/table.html"
+        template_name = "web/table.html"
         order_by = "url"
         row_attrs = {"id": lambda record: f"p{record.id}", "class": None}
 

@@ -103,7 +103,7 @@ def _lines(
         "document": document, "kind": kind, "plan": plan, "text": text, "skipped": plan.count(short_import.ERROR),
         "stale": stale,
     }  # fmt: skip
-    return render(request, "crawlpoints/import_lines.html", context, status=409 if stale else 200)
+    return render(request, "imports/import_lines.html", context, status=409 if stale else 200)
 
 
 def _text(request: HttpRequest, kind: ImportKind) -> str:
@@ -142,7 +142,7 @@ def _long(request: HttpRequest) -> Iterable[str] | None:
 def _ask(request: HttpRequest, document: Document, kind: ImportKind, wrong: str = "", text: str = "") -> HttpResponse:
     problems = [("id_text", wrong)] if wrong else []
     context = {"document": document, "kind": kind, "wrong": wrong, "problems": problems, "text": text}
-    return render(request, "crawlpoints/import.html", context, status=422 if wrong else 200)
+    return render(request, "imports/import.html", context, status=422 if wrong else 200)
 
 
 def _done(request: HttpRequest, document: Document, kind: ImportKind, text: str) -> HttpResponse:
@@ -168,7 +168,7 @@ _ORDERS = {"import": import_steps.confirm, "cancel": import_steps.cancel, "undo"
 def job(request: HttpRequest, doc_id: int, import_id: int) -> HttpResponse:
     """How far it has come, what it would do, and what a person decides about it."""
     document, row = _found(request, doc_id, import_id)
-    return render(request, "crawlpoints/import_job.html", _context(document, row))
+    return render(request, "imports/import_job.html", _context(document, row))
 
 
 @require_safe
@@ -177,7 +177,7 @@ def job_live(request: HttpRequest, doc_id: int, import_id: int) -> HttpResponse:
     document, row = _found(request, doc_id, import_id)
     if request.GET.get("since") == _mark(row):
         return HttpResponse(status=204)
-    return render(request, "crawlpoints/import_job_live.html", _context(document, row))
+    return render(request, "imports/import_job_live.html", _context(document, row))
 
 
 @require_POST

@@ -83,7 +83,7 @@ def _ask(
         "action": reverse("crawl-points-bulk", args=[document.pk]),
         "cancel": panel_url(request, document.pk),
     }
-    return render(request, "crawlpoints/bulk.html", context, status=422 if wrong else 200)
+    return render(request, "panel/bulk.html", context, status=422 if wrong else 200)
 
 
 def _targets(request: HttpRequest, document: Document) -> list[Document]:

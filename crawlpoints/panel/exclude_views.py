@@ -106,7 +106,7 @@ def _show(
         "running": crawl_facts.running_of(document.pk),
         "runs_seen": may(request.user, Action.VIEW_RUNS, document),
     }
-    return render(request, "crawlpoints/excludes.html", context, status=status)
+    return render(request, "panel/excludes.html", context, status=status)
 
 
 @require_POST

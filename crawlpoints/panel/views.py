@@ -113,7 +113,7 @@ def panel(request: HttpRequest, doc_id: int) -> HttpResponse:
         context["saved"]["unused"] = [row["exclude"] for row in context["excludes"] if row["matched"] == 0]
         context["saved"]["count"] += len(context["saved"]["unused"])
     context |= _deleted(request, document) if may_edit else {}
-    return render(request, "crawlpoints/panel.html", context)
+    return render(request, "panel/panel.html", context)
 
 
 def _points_on_page(request: HttpRequest, document: Document) -> tuple[list[CrawlPoint], Page | None]:
@@ -248,7 +248,7 @@ def running(request: HttpRequest, doc_id: int) -> HttpResponse:
     context["runs_seen"] = may(request.user, Action.VIEW_RUNS, document)
     if context["runs_seen"] and "listed" in request.GET:  # where its runs stand below, they follow
         context |= last_runs(document) | {"listed": True, "oob": True}
-    return render(request, "crawlpoints/panel_running.html", context)
+    return render(request, "panel/panel_running.html", context)
 
 
 @require_safe

@@ -64,7 +64,7 @@ def tester(request: HttpRequest, doc_id: int) -> HttpResponse:
         "folder": suggested_root(one["url"]) if one and may_edit else "",
         "edited": list(points_of(document)) if one and may_edit else [],
     }
-    answer = render(request, "crawlpoints/tester.html", context)
+    answer = render(request, "tester/tester.html", context)
     return wait_answer.marked(answer, seen.retry_after if seen else 0)
 
 

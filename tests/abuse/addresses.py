@@ -21,8 +21,8 @@ LEAVES = {"sign-out", "password", "api-key-revoke", "sessions-end"}  # who calls
 
 def calls(person: str, silent: str) -> list[Call]:
     """Those the matrix gives this person an answer to; whatever fetches is sent to the silent site."""
-    from tests.access.matrix import PEOPLE, QUERIES, ROOMS, ROWS
-    from tests.access.routes import routes
+    from tests.accounts.matrix import PEOPLE, QUERIES, ROOMS, ROWS
+    from tests.accounts.routes import routes
 
     known, place, found = _known(silent), PEOPLE.index(person), []
     for route in {route.name: route for route in routes()}.values():

@@ -11,7 +11,7 @@ from tests.abuse.addresses import LEAVES, Call
 from tests.abuse.measure import AS, READER, calls_of, measured, prepare, silent_site
 from tests.abuse.people import Worker
 from tests.abuse.reader import Reader
-from tests.access.matrix import PEOPLE, ROWS
+from tests.accounts.matrix import PEOPLE, ROWS
 from tests.flow.conftest import house, prepared_folder
 from tests.flow.house import House
 

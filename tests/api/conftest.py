@@ -11,7 +11,7 @@ from clearinghouse.library.models import Document
 from crawler.models import Run
 from crawlpoints import services
 from crawlpoints.models import CrawlPoint
-from tests.crawler.screens.rows import make_run
+from tests.crawler.runs.rows import make_run
 
 ROOT = "https://quality.example.gov/measures/"
 

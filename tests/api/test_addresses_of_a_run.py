@@ -10,7 +10,7 @@ from clearinghouse.library.models import Document
 from crawler.findings.diagnosis import diagnose_due
 from crawler.models import ErrorMark, LedgerEntry, PageBody, PageVersion, Run
 from crawlpoints import services
-from tests.crawler.screens.rows import SITE, make_run
+from tests.crawler.runs.rows import SITE, make_run
 
 pytestmark = pytest.mark.django_db(databases=["default", "webcrawl", "primary", "backup"])
 

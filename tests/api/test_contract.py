@@ -17,7 +17,7 @@ from crawler.launching.launch import snapshot_of
 from crawler.models import Finding, LedgerEntry, Propagation, Run
 from crawler.preview import preview_rows as previews
 from crawlpoints.imports import import_steps
-from tests.access.routes import indexed_page, routes, undone
+from tests.accounts.routes import indexed_page, routes, undone
 
 pytestmark = pytest.mark.django_db(databases=["default", "webcrawl", "primary", "backup"])
 DOCUMENT = openapi()

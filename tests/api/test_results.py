@@ -11,7 +11,7 @@ from crawler.findings.diagnosis import diagnose_due
 from crawler.models import CrawlRequest, Finding, Run
 from crawlpoints import services
 from crawlpoints.queries import points_of
-from tests.crawler.screens.rows import make_run
+from tests.crawler.runs.rows import make_run
 
 pytestmark = pytest.mark.django_db(databases=["default", "webcrawl", "primary", "backup"])
 

@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from tests.access.matrix import NO, ROWS, SHUT
-from tests.access.routes import Route, routes
+from tests.accounts.matrix import NO, ROWS, SHUT
+from tests.accounts.routes import Route, routes
 from tests.flow.house import House
 
 # Django's own rooms are not ours to draw; programs read the API.

@@ -15,8 +15,8 @@ from crawler.preview.fetch_once import LINKS_SHOWN, FetchedOnce, SingleFetcher, 
 from crawler.preview.form_detection import fields_of
 from crawler.preview.throttled_client import looking
 from crawler.values import Fetched, PointSettings, Request, Snapshot
+from tests.extract.test_hostile_pages import _environment
 from tests.sites.misbehaving import Site, page
-from tests.unit.test_hostile_pages import _environment
 
 SITE = "https://a.example/"
 LINKS = 30_000

@@ -13,7 +13,7 @@ from crawler.models import Excursion, PageHead, PageVersion, Run
 from crawlpoints import services
 from crawlpoints.documents import document_notes
 from crawlpoints.models import DocumentNote
-from tests.crawler.screens.rows import make_run
+from tests.crawler.runs.rows import make_run
 
 from .test_panel import count_queries, text_of
 

@@ -29,7 +29,7 @@ CASES = (
     Case("An API request in chunks, or without a body", ("tests/security/test_t42_lost_bodies.py",)),
     Case("The clock of a crawl jumps by ±10 minutes, ±1 hour", ("tests/faults/test_clocks.py",),
          (("CLEARINGHOUSE_CLOCKS", "all"),)),
-    Case("The clock of the rows jumps", ("tests/crawler/test_clocks.py",)),
+    Case("The clock of the rows jumps", ("tests/crawler/liveness/test_clocks.py",)),
     Case("The clock of a second host is 10 minutes off", ("tests/faults/long_clocks.py",)),
     Case("A long import whose worker is killed", ("tests/faults/test_imports.py",)),
     Case("Redis in trouble", ("tests/faults/test_redis.py",)),
@@ -46,8 +46,8 @@ CASES = (
     Case("A crawl at full speed killed while its pages wait to be read", ("tests/faults/test_refetched.py",)),
     Case("Adoption of odd rows", ("tests/adoption/test_odd_rows.py",)),
     Case("Connections that drip", ("tests/security/test_t43_slow_clients.py",)),
-    Case("Orders to runs whose audit or rows fail", ("tests/crawler/test_orders_again.py",)),
-    Case("The tick with databases away and vanished time zones", ("tests/crawler/test_tick.py",)),
+    Case("Orders to runs whose audit or rows fail", ("tests/crawler/launching/test_orders_again.py",)),
+    Case("The tick with databases away and vanished time zones", ("tests/crawler/upkeep/test_tick.py",)),
 )  # fmt: skip
 HEAD = ("trouble", "passed", "failed", "not run", "figures", "seconds")
 

@@ -8,7 +8,7 @@ import pytest
 from tests.house.test_promises import commands
 from tests.house.tree import BASE, modules
 
-NAMES = ("architecture", "decisions", "administering", "crawl-points", "deploying")
+NAMES = ("architecture", "glossary", "decisions", "administering", "crawl-points", "deploying")
 PAGES = [BASE / "docs" / f"{name}.md" for name in NAMES]
 OF_LIBRARIES = {"createsuperuser", "check", "rqworker"}
 QUESTIONS = ("Where is a redirect judged?", "Where is a page stored?", "Where is the public switched?")

@@ -34,8 +34,8 @@ _PICTURES = re.compile(
 )
 # Screens of administrators, and what programs, operators and their commands read.
 _FOR_ADMINISTRATORS = re.compile(
-    r"^templates/(?:settings|adoption|admin)/|^templates/help/(?:machines|settings|api-keys|people)"
-    r"|^templates/home/house|^templates/access/(?:key|people)"
+    r"^templates/(?:upkeep|api|admin)/|^templates/help/(?:machines|settings|api-keys|people)"
+    r"|^templates/inbox/system|^templates/accounts/(?:key|people|networks|settings|options|project)"
     r"|/management/|^clearinghouse/(?:env|settings|local|operations|database|vault|gateway|addresses/networks|published)"
     r"|^clearinghouse/(?:accounts/settings_|web/(?:proxies|tracebacks))"
     r"|^crawler/(?:api|upkeep|liveness/(?:fault|error)|ledger/(?:ledger_check|ledger_contents))"

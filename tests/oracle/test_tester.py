@@ -13,7 +13,7 @@ from clearinghouse.library.models import Document
 from crawler.ledger.explain import NO, YES
 from crawler.models import Host, LedgerEntry, Run
 from tests.crawler.conftest import crawl
-from tests.crawler.test_explain_parity import JUDGED, explained
+from tests.crawler.ledger.test_explain_parity import JUDGED, explained
 from tests.oracle.crawling import store
 from tests.oracle.site import open_socket, served
 from tests.oracle.world import make_world

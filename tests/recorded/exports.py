@@ -13,7 +13,7 @@ _SECONDS = re.compile(r'(?<="seconds": )[\d.]+|(?<=,)\d+\.\d+(?=,)')  # of JSON;
 
 
 def record(before: dict[str, Any]) -> dict[str, Any]:
-    from tests.access.test_routes import browser
+    from tests.accounts.test_routes import browser
 
     with world() as one:
         client = browser(one.people, "administrator")

@@ -15,7 +15,7 @@ _HTML = "text/html"
 
 
 def record(before: dict[str, Any]) -> dict[str, Any]:
-    from tests.access.test_routes import browser
+    from tests.accounts.test_routes import browser
 
     with world() as one:
         client = browser(one.people, "administrator")

@@ -24,7 +24,7 @@ def _document(one: World, number: int) -> None:
     from clearinghouse.library import services
     from crawler.models import CrawlRequest, Finding
     from crawlpoints import services as crawlpoints
-    from tests.crawler.screens.rows import make_run
+    from tests.crawler.runs.rows import make_run
 
     document = services.add_document(f"Document {number}", project=one.document.sheet.project.name)
     services.assign(document, one.people["editor"])

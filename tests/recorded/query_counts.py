@@ -36,13 +36,13 @@ def _pages(one: World) -> list[str]:
 
 
 def _browser(one: World, person: str) -> Any:
-    from tests.access.test_routes import browser
+    from tests.accounts.test_routes import browser
 
     return browser(one.people, person)
 
 
 def _status(client: Any, path: str) -> int:
-    from tests.access.routes import undone
+    from tests.accounts.routes import undone
 
     with undone():
         return int(client.get(path).status_code)
@@ -58,7 +58,7 @@ def _queries(client: Any, path: str) -> dict[str, int] | None:
     from django.db import connections
     from django.test.utils import CaptureQueriesContext
 
-    from tests.access.routes import undone
+    from tests.accounts.routes import undone
 
     with undone():
         client.get(path)

@@ -7,7 +7,7 @@ _ARGUMENT = re.compile(r"<(?:(\w+):)?\w+>")
 
 
 def record(before: dict[str, Any]) -> dict[str, Any]:
-    from tests.access.routes import routes
+    from tests.accounts.routes import routes
 
     return {"routes.json": sorted({shown(route.pattern) for route in routes()})}
 

@@ -25,9 +25,9 @@ def record(before: dict[str, Any]) -> dict[str, Any]:
 
 def asked_now(one: World) -> Iterator[tuple[str, Asked]]:
     """Every route of the matrix, by method and address; names of routes and of their arguments do not matter."""
-    from tests.access.matrix import QUERIES
-    from tests.access.routes import routes
-    from tests.access.test_routes import reachable, row
+    from tests.accounts.matrix import QUERIES
+    from tests.accounts.routes import routes
+    from tests.accounts.test_routes import reachable, row
 
     for route in {route.name: route for route in routes()}.values():
         if not reachable(route):
@@ -39,7 +39,7 @@ def asked_now(one: World) -> Iterator[tuple[str, Asked]]:
 
 
 def _signed_in(one: World, person: str) -> Any:
-    from tests.access.test_routes import browser
+    from tests.accounts.test_routes import browser
 
     return browser(one.people, person)
 
@@ -50,8 +50,8 @@ def _answers(clients: dict[str, Any], key: str, sent: Asked) -> dict[str, Any]:
 
 def _answer(arrived: Any, method: str, sent: Asked) -> str:
     """The status, and where it leads."""
-    from tests.access.routes import undone
-    from tests.access.test_routes import again
+    from tests.accounts.routes import undone
+    from tests.accounts.test_routes import again
 
     with undone():
         client = again(arrived)

@@ -43,8 +43,8 @@ def make_databases() -> None:
 def world() -> Iterator[World]:
     from django.core.cache import cache
 
-    from tests.access.routes import arguments, everybody, project_one, undone
-    from tests.crawler.screens.rows import make_run
+    from tests.accounts.routes import arguments, everybody, project_one, undone
+    from tests.crawler.runs.rows import make_run
 
     cache.clear()
     with undone():

@@ -16,9 +16,9 @@ import django
 
 from clearinghouse.addresses import Address
 from clearinghouse.addresses.parsing import parse, resolve
+from tests import vectors
 from tests.faults.namespace import A, NameServer, Reply, ip, settle
 from tests.flow.house import until
-from tests.unit import vectors
 
 SITE = "93.184.215.14"
 

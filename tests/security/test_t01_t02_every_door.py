@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.crawler.test_private_networks import Canary, canary, hosts, site
+from tests import vectors
+from tests.crawler.sites.test_private_networks import Canary, canary, hosts, site
 from tests.faults import namespace
 from tests.faults.conftest import bare
 from tests.faults.house import House
 from tests.requirements import need
 from tests.security.doors import DOORS, arrivals, furnish
 from tests.sites.misbehaving import Site
-from tests.unit import vectors
 
 __all__ = ["bare", "canary", "site"]
 pytestmark = pytest.mark.django_db(databases="__all__")

@@ -23,9 +23,9 @@ from crawler.models import Excursion
 from crawlpoints import services
 from crawlpoints.models import AuthType, CrawlPoint
 from crawlpoints.queries import points_of
-from tests.access.matrix import QUERIES
-from tests.access.routes import arguments, everybody, project_one, routes
-from tests.access.test_routes import browser, reachable
+from tests.accounts.matrix import QUERIES
+from tests.accounts.routes import arguments, everybody, project_one, routes
+from tests.accounts.test_routes import browser, reachable
 from tests.crawler.conftest import crawl
 from tests.security.canary import CANARY, found_in
 from tests.sites import forms

@@ -16,9 +16,9 @@ from crawler.findings.diagnosis import diagnose_due
 from crawler.models import Event, Excursion, LedgerEntry, PageBody, PageVersion, Run
 from crawler.values import Link
 from crawlpoints.models import CrawlPoint
-from tests.access.matrix import QUERIES
-from tests.access.routes import arguments, everybody, project_one, routes
-from tests.access.test_routes import browser, reachable
+from tests.accounts.matrix import QUERIES
+from tests.accounts.routes import arguments, everybody, project_one, routes
+from tests.accounts.test_routes import browser, reachable
 
 pytestmark = pytest.mark.django_db(databases=["default", "webcrawl", "primary", "backup"])
 PAYLOADS = (

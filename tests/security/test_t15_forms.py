@@ -13,8 +13,8 @@ from django.utils.datastructures import MultiValueDict
 
 from crawlpoints import saved_views
 from crawlpoints.queries import excludes_of
-from tests.access.routes import Route, arguments, everybody, project_one, routes, undone
-from tests.access.test_routes import browser, reachable
+from tests.accounts.routes import Route, arguments, everybody, project_one, routes, undone
+from tests.accounts.test_routes import browser, reachable
 
 pytestmark = pytest.mark.django_db(databases=["default", "webcrawl", "primary", "backup"])
 LONG = "9" * 30  # of digits: more than a column of numbers holds

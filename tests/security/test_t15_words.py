@@ -10,8 +10,8 @@ from crawler.models import CrawlRequest, Delivery, Notice
 from crawlpoints import services
 from crawlpoints.point_checks import Invalid
 from crawlpoints.queries import points_of
-from tests.access.routes import arguments, everybody, project_one, routes
-from tests.access.test_routes import browser, reachable
+from tests.accounts.routes import arguments, everybody, project_one, routes
+from tests.accounts.test_routes import browser, reachable
 from tests.crawler.conftest import crawl, make_document
 from tests.sites.misbehaving import Site
 

@@ -13,8 +13,8 @@ from crawler.findings.diagnosis import diagnose_due
 from crawler.models import ErrorGroup, Excursion, LedgerEntry, PageVersion, Run
 from crawler.reports.views import REPORTS
 from crawlpoints.models import CrawlPoint, ExcludeUrl
-from tests.access.routes import Route, arguments, everybody, project_one, routes
-from tests.access.test_routes import browser
+from tests.accounts.routes import Route, arguments, everybody, project_one, routes
+from tests.accounts.test_routes import browser
 
 pytestmark = pytest.mark.django_db(databases=["default", "webcrawl", "primary", "backup"])
 RISKY = ("=", "+", "-", "@", "\t", "\r", "\n")

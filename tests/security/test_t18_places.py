@@ -5,9 +5,9 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from tests.access.routes import arguments, everybody, project_one, routes, undone
-from tests.access.test_routes import browser, reachable, row, send
-from tests.access.test_signing_in import DISGUISES
+from tests.accounts.routes import arguments, everybody, project_one, routes, undone
+from tests.accounts.test_routes import browser, reachable, row, send
+from tests.accounts.test_signing_in import DISGUISES
 
 pytestmark = pytest.mark.django_db(databases=["default", "webcrawl", "primary", "backup"])
 LEAD_BACK = ("notices-read", "notices-mute", "finding-decide", "error-mark")  # they obey `next`

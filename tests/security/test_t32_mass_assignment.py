@@ -10,8 +10,8 @@ from clearinghouse.accounts.models import Person
 from clearinghouse.library.models import Assignment, Sheet
 from crawler.models import Finding, Run, Schedule
 from crawlpoints.models import CrawlPoint, CrawlPointLink, ExcludeUrl
-from tests.access.routes import arguments, everybody, project_one, routes, undone
-from tests.access.test_routes import browser, outcome, reachable, row, send
+from tests.accounts.routes import arguments, everybody, project_one, routes, undone
+from tests.accounts.test_routes import browser, outcome, reachable, row, send
 
 pytestmark = pytest.mark.django_db(databases=["default", "webcrawl", "primary", "backup"])
 # What these forms are for, where a project manager sends them.

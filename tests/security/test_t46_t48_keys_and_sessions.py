@@ -23,9 +23,9 @@ from clearinghouse.accounts.sign_in import sessions
 from clearinghouse.audit.models import Entry
 from clearinghouse.database.aliases import LOCK_WAIT_SECONDS
 from clearinghouse.web.middleware import POLLS
-from tests.access.matrix import OPEN, SHUT
-from tests.access.routes import routes
-from tests.access.test_routes import reachable, row
+from tests.accounts.matrix import OPEN, SHUT
+from tests.accounts.routes import routes
+from tests.accounts.test_routes import reachable, row
 from tests.flow.conftest import house, prepared_folder
 from tests.flow.house import House
 from tests.people import PASSWORD, make_person

@@ -9,10 +9,10 @@ from django.test import Client
 
 from clearinghouse.library.models import Document
 from crawler.word_index import page_counts
+from tests.fetch.test_fetch import fetch
 from tests.people import PASSWORD
 from tests.search.library import publish
 from tests.sites.misbehaving import Site, page
-from tests.unit.test_fetch import fetch
 
 pytestmark = pytest.mark.django_db(databases=["default", "webcrawl", "primary", "backup"])
 

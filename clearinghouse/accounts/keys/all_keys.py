@@ -22,7 +22,7 @@ def listed(request: HttpRequest) -> HttpResponse:
     require(request.user, Action.ADMINISTER)
     rows = api_keys.listed_keys().order_by("expires_at", "pk")
     page = Paginator(rows, page_size(request, _ROWS)).get_page(request.GET.get("page"))
-    return render(request, "access/people_keys.html", {"page": page, "now": timezone.now()})
+    return render(request, "accounts/people_keys.html", {"page": page, "now": timezone.now()})
 
 
 @require_POST

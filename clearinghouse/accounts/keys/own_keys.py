@@ -29,7 +29,7 @@ def new(request: HttpRequest) -> HttpResponse:
             form.add_error("name", str(refusal))
         else:
             # In the answer itself: a redirect would have to keep it somewhere.
-            return render(request, "access/key_once.html", {"key": key, "text": text})
+            return render(request, "accounts/key_once.html", {"key": key, "text": text})
     return _page(request, form, 422)
 
 
@@ -50,4 +50,4 @@ def _page(request: HttpRequest, form: Any, status: int = 200) -> HttpResponse:
         "now": timezone.now(),
         "most": api_keys.MOST,
     }
-    return render(request, "access/keys.html", context, status=status)
+    return render(request, "accounts/keys.html", context, status=status)

@@ -35,7 +35,7 @@ def listed(request: HttpRequest) -> HttpResponse:
     here = request.session.session_key
     found = [Listed(_name(row), row, row.pk == here) for row in _of(request.user)]
     found.sort(key=lambda one: not one.is_this)
-    return render(request, "access/sessions.html", {"sessions": found, "others": len(found) > 1})
+    return render(request, "accounts/sessions.html", {"sessions": found, "others": len(found) > 1})
 
 
 @require_POST

@@ -147,7 +147,7 @@ class RecordAdmin(HouseAdmin):
             "again": list(_sent_again(request, mine, stored)),
             "secrets": [field.label for field in mine.fields.values() if _is_secret(field)],
         }
-        return TemplateResponse(request, "library/admin_conflict.html", context, status=409)
+        return TemplateResponse(request, "web/admin_conflict.html", context, status=409)
 
 
 def facts(record: Model) -> dict[str, Any]:

@@ -63,7 +63,7 @@ def counted(request: HttpRequest, form: LaunchForm) -> HttpResponse:
     form.is_valid()
     scope = scope_of(form)
     form.errors.clear()
-    template = "crawler/launch_scope.html" if "HX-Request" in request.headers else "crawler/launch.html"
+    template = "launching/launch_scope.html" if "HX-Request" in request.headers else "launching/launch.html"
     return render(request, template, context_of(form, scope))
 
 
@@ -105,7 +105,7 @@ def _launch(request: HttpRequest) -> HttpResponse:
             schedules.begin(run, timezone.now())
             return redirect("run", run.pk)
     context = context_of(form, scope_of(form))
-    return render(request, "crawler/launch.html", context, status=422)
+    return render(request, "launching/launch.html", context, status=422)
 
 
 def _preview(request: HttpRequest, form: LaunchForm) -> HttpResponse:
@@ -117,12 +117,12 @@ def _preview(request: HttpRequest, form: LaunchForm) -> HttpResponse:
     points = tuple(point for point in snapshot.points if wanted in (None, point.id))
     if not points:
         form.add_error("what", intake.NO_SUCH_POINT)
-        return render(request, "crawler/launch.html", context_of(form, scope_of(form)), status=422)
+        return render(request, "launching/launch.html", context_of(form, scope_of(form)), status=422)
     try:
         row = preview_rows.ask(replace(snapshot, points=points), request.user.get_username(), {})
     except TooManyAtOnce as refusal:
         form.add_error("only", str(refusal))
-        answer = render(request, "crawler/launch.html", context_of(form, scope_of(form)), status=429)
+        answer = render(request, "launching/launch.html", context_of(form, scope_of(form)), status=429)
         answer.headers["Retry-After"] = str(refusal.seconds)
         return answer
     return redirect("preview", document.pk, row.pk)

@@ -44,7 +44,7 @@ def _saved(request: HttpRequest, plan: Schedule) -> HttpResponse:
     if "count" in request.POST:
         return counted(request, form)
     if not form.is_valid():
-        return render(request, "crawler/launch.html", context_of(form, scope_of(form)), status=422)
+        return render(request, "launching/launch.html", context_of(form, scope_of(form)), status=422)
     now = timezone.now()
     schedules.change(plan, values_of(form), now)
     messages.success(request, f"Saved. {plan_of(form.cleaned_data, now)[0]}.")

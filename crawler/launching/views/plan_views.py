@@ -103,7 +103,7 @@ def _page(request: HttpRequest, entries: WeekEntries | None = None) -> HttpRespo
         "week": week,
     }
     context |= (entries or WeekEntries.of(week.hours)).shown(week.hours)
-    return render(request, "crawler/schedules.html", context)
+    return render(request, "launching/schedules.html", context)
 
 
 @require_POST

@@ -45,7 +45,7 @@ def request_crawl(request: HttpRequest, doc_id: int) -> HttpResponse:
     problems = [(f"id_{name}", text) for name, errors in form.errors.items() for text in errors]
     context = {"document": document, "form": form, "waiting": waiting, "problems": problems}
     context["possible"] = crawl_requests.may_be_asked(document)
-    return render(request, "home/request.html", context, status=422 if problems else 200)
+    return render(request, "launching/request.html", context, status=422 if problems else 200)
 
 
 @require_POST

@@ -66,7 +66,7 @@ def page(request: HttpRequest, run_id: int, entry_id: int) -> HttpResponse:
     if version is not None:
         context |= _FILL[part](request, row, version)
         context["index_id"] = _index_id(row)
-    return render(request, "crawler/page.html", context)
+    return render(request, "ledger/address.html", context)
 
 
 def _index_id(row: Row) -> int | None:

@@ -63,7 +63,7 @@ def missing(request: HttpRequest) -> HttpResponse:
             told = [_told(request, document, read.href, context["serving"]) for document in found]
             context["told"] = sorted(told, key=lambda one: not one.there)
             context["nobody"] = not found
-    return render(request, "search/missing.html", context)
+    return render(request, "ledger/missing_page.html", context)
 
 
 def _told(request: HttpRequest, document: Document, url: str, public: str) -> MissingAnswer:

@@ -46,7 +46,7 @@ def report(asked: ReportRequest) -> Report:
         filters=(by_words, ReportFilter("show", "Show", show, _SHOW), period), chart=_chart(days),
         sentence=f"{plural(searches, 'search,searches')} by the public; {empty:,} of them found nothing.",
         nothing="Nobody searched for this in this period.", extra={"who": _WHO},
-        row_template="search/use_actions.html" if may(asked.request.user, Action.CURATE) else "",
+        row_template="reports/search_use_actions.html" if may(asked.request.user, Action.CURATE) else "",
     )  # fmt: skip
 
 

@@ -27,12 +27,12 @@ def tab(request: HttpRequest, run_id: int, tab: str) -> HttpResponse:
 
 
 _TABS = {
-    "pages": ("crawler/run_pages.html", pages),
-    "urls": ("crawler/run_urls.html", urls),
-    "hosts": ("crawler/run_hosts.html", hosts),
-    "errors": ("crawler/run_errors.html", errors),
-    "changes": ("crawler/run_changes.html", changes),
-    "tree": ("crawler/run_tree.html", tree),
-    "log": ("crawler/run_log.html", log),
-    "settings": ("crawler/run_settings.html", settings),
+    "pages": ("runs/run_pages.html", pages),
+    "urls": ("runs/run_urls.html", urls),
+    "hosts": ("runs/run_hosts.html", hosts),
+    "errors": ("runs/run_errors.html", errors),
+    "changes": ("runs/run_changes.html", changes),
+    "tree": ("runs/run_tree.html", tree),
+    "log": ("runs/run_log.html", log),
+    "settings": ("runs/run_settings.html", settings),
 }

@@ -41,7 +41,7 @@ def announced(request: HttpRequest, run: Run, docs: Docs) -> HttpResponse:
     for name in ("since", "told"):
         fresh.pop(name, None)
     return render(
-        request, "crawler/parts/log_new.html",
+        request, "runs/parts/log_new.html",
         {"new": new, "query": query.urlencode(), "fresh": fresh.urlencode(), "open": run.state in OPEN_STATES},
     )  # fmt: skip
 

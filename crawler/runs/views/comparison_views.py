@@ -44,7 +44,7 @@ def compare(request: HttpRequest, run_id: int, other_id: int) -> HttpResponse:
         context |= {"page": page, "pairs": page.object_list}
     else:
         context |= _pages(request, pair)
-    return render(request, "crawler/compare.html", context)
+    return render(request, "runs/compare.html", context)
 
 
 def _pages(request: HttpRequest, pair: Pair) -> dict[str, Any]:

@@ -95,7 +95,7 @@ def cancel(request: HttpRequest, run_id: int) -> HttpResponse:
     run = _run_to_control(request, run_id)
     if request.method != "POST":
         context = {"run": run, "possible": controls_of(run)} | _at_stake(run)
-        return render(request, "crawler/cancel.html", context)
+        return render(request, "runs/cancel.html", context)
     sentence = f"Cancelling run {run.pk}. Its results are being discarded."
     return _asked(request, run, lambda by: control.cancel(run, by), sentence)
 

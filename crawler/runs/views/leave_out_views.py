@@ -83,7 +83,7 @@ def leave_out(request: HttpRequest, run_id: int) -> HttpResponse:
         "problem": problem,
         "unfinished": unfinished(),
     }
-    return render(request, "crawler/leave_out.html", context, status=422 if problem else 200)
+    return render(request, "runs/leave_out.html", context, status=422 if problem else 200)
 
 
 def _done(request: HttpRequest, run: Run, counting: list[LeaveOutChoice], left: list[LeaveOutChoice]) -> str:

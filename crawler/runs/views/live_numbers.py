@@ -148,7 +148,7 @@ def _told(request: HttpRequest, run: Run, docs: Docs, after: ShownMark, say: str
         "instances": instances_of(run) if context["open"] else 0,
         "nearly": limits_close(request.user, run, docs),
     }
-    return render_to_string("crawler/live.html", context)
+    return render_to_string("runs/live.html", context)
 
 
 def _commands(request: HttpRequest, run: Run, docs: Docs) -> str:
@@ -165,7 +165,7 @@ def _commands(request: HttpRequest, run: Run, docs: Docs) -> str:
         "speeds": SPEEDS,
         "rows": document_rows(run, _asked_rows(request, run, docs)) if may(request.user, Action.CONTROL) else [],
     }
-    return render_to_string("crawler/live_commands.html", context, request)
+    return render_to_string("runs/live_commands.html", context, request)
 
 
 def _asked_rows(request: HttpRequest, run: Run, docs: Docs) -> list[Excursion]:

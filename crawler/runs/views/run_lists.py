@@ -41,7 +41,7 @@ def crawls(request: HttpRequest) -> HttpResponse:
         "now": timezone.now(),
     }
     if request.GET.get("tab") == CALENDAR:
-        return render(request, "crawler/crawls.html", common | {"tab": CALENDAR} | calendar_of(request, docs))
+        return render(request, "runs/crawls.html", common | {"tab": CALENDAR} | calendar_of(request, docs))
     pages = Paginator(runs_in(tab, docs, label), page_size(request))
     if not label:
         pages.count = counts[tab]
@@ -54,7 +54,7 @@ def crawls(request: HttpRequest) -> HttpResponse:
         "rows": run_rows(list(page.object_list), docs),
         "last": last_line(docs) if not page.object_list and not label else None,
     }
-    return render(request, "crawler/crawls.html", context)
+    return render(request, "runs/crawls.html", context)
 
 
 def run_rows(runs: list[Run], docs: Docs) -> list[dict[str, Any]]:

@@ -152,7 +152,7 @@ def summary(request: HttpRequest, run_id: int) -> HttpResponse:
         "findings": [] if context["open"] else first_findings(request.user, run, docs),
         "back": request.get_full_path(),
     }
-    answer = render(request, "crawler/run_summary.html", context)
+    answer = render(request, "runs/run_summary.html", context)
     if request.GET.get("live") in ("on", "off"):
         answer.set_cookie(LIVE_COOKIE, request.GET["live"], max_age=LIVE_SECONDS, samesite="Lax", httponly=True)
     return answer

@@ -34,7 +34,7 @@ from crawler.propagation.forecast import work_out
 from crawler.values import Snapshot
 from crawlpoints import services
 from crawlpoints.models import CrawlPoint, ExcludeUrl
-from tests.crawler.screens.rows import Maker, fill, make_run
+from tests.crawler.runs.rows import Maker, fill, make_run
 
 pytestmark = pytest.mark.django_db(databases=["default", "webcrawl", "primary", "backup"])
 SignedIn = Callable[[Any], Client]

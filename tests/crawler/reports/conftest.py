@@ -8,7 +8,7 @@ from clearinghouse.library import services
 from clearinghouse.library.models import Document, Project
 from crawler.findings.diagnosis import diagnose_due
 from crawler.models import Excursion, Run
-from tests.crawler.screens.rows import make_run
+from tests.crawler.runs.rows import make_run
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ from crawler.launching import schedules
 from crawler.models import Diagnosis, ErrorGroup, ErrorMark, ExcludeHit, Excursion, Finding, LedgerEntry, Run, Schedule
 from crawler.reports.report_base import Bar, Chart
 from crawlpoints import services
-from tests.crawler.screens.rows import make_run
+from tests.crawler.runs.rows import make_run
 
 pytestmark = pytest.mark.django_db(databases=["default", "webcrawl", "primary", "backup"])
 SignedIn = Callable[[Any], Client]

@@ -19,7 +19,7 @@ Requests = dict[str, dict[str, dict[str, Any]]]  # file -> what it is -> request
 
 def record(before: dict[str, Any]) -> dict[str, Any]:
     """The requests of the record of before, or, where there is none, of what the OpenAPI document names."""
-    from tests.access.routes import undone
+    from tests.accounts.routes import undone
     from tests.sites.forms import serve
 
     with world() as one, serve(open_pages={"/open/": _PAGE}) as site, no_limit_of_requests():
