@@ -157,7 +157,7 @@ def keys(target: str, scope: PinnedScope) -> dict[int, bytes]:
     that was restored."""
     row = LiveGeneration.objects.using(TARGETS[target]).first()
     shown = f"{row.generation} {row.switched_at.timestamp() if row.switched_at else 0}" if row else "nothing"
-    return {one.doc_id: digest_of(f"{target} {shown} {one.said_of(target)}") for one in scope.documents}
+    return {one.doc_id: digest_of(f"{target} {shown} {one.as_text(target)}") for one in scope.documents}
 
 
 def published(target: str, scope: PinnedScope, before: Mapping[int, bytes]) -> None:

@@ -6,7 +6,6 @@ Does not: read pages. Called by: services, collect.
 
 from collections.abc import Collection, Iterable
 from dataclasses import asdict, dataclass
-from heapq import merge
 from typing import Any, NamedTuple
 
 from django.db.models import QuerySet
@@ -32,9 +31,11 @@ class PointRoot:
 
 
 class PinnedExcursion(NamedTuple):
+    """A crawl whose results count: 1 is what it stored."""
+
     number: int
     state: str
-    result: int = 1  # as it was crawled
+    result: int = 1
     strand: str = WEB
 
 
@@ -63,7 +64,7 @@ class DocumentScope:
         """Those of all targets."""
         return tuple(dict.fromkeys(self.development + self.production))
 
-    def said_of(self, target: str) -> str:
+    def as_text(self, target: str) -> str:
         """All that decides what the target shows."""
         pinned = [tuple(one) for one in self.on(target)]
         return repr((self.doc_id, self.title, self.project, self.public, pinned, self.roots, self.excludes))
@@ -102,32 +103,38 @@ def _stored(document: DocumentScope) -> dict[str, Any]:
 
 
 def _document(row: dict[str, Any]) -> DocumentScope:
+    strands = _strands(row)
+    development = _newest_first({strand: mine["development"] for strand, mine in strands.items()})
+    differs = any("production" in mine for mine in strands.values())
+    shown = {strand: mine.get("production", mine["development"]) for strand, mine in strands.items()}
     return DocumentScope(
         doc_id=row["doc_id"],
         title=row["title"],
         project=row["project"],
         public=row["public"],
-        development=_pinned(row, "development"),
-        production=_pinned(row, "production"),
+        development=development,
+        production=_newest_first(shown) if differs else development,
         roots=tuple(PointRoot(**root) for root in row["roots"]),
         excludes=tuple(row["excludes"]),
     )
 
 
-def _pinned(row: dict[str, Any], name: str) -> Pinned:
+def _strands(row: dict[str, Any]) -> dict[str, dict[str, Any]]:
     """Plans of 0.2 have one list, of the only strand there was."""
-    strands = row["strands"] if "strands" in row else {WEB: {"development": row["excursions"]}}
-    lists = (
-        [PinnedExcursion(*one, strand=strand) for one in mine.get(name, mine["development"])]
-        for strand, mine in strands.items()
-    )
-    return tuple(merge(*lists, key=lambda one: -one.number))
+    return row["strands"] if "strands" in row else {WEB: {"development": row["excursions"]}}
+
+
+def _newest_first(lists: dict[str, Any]) -> Pinned:
+    found = [PinnedExcursion(*one, strand=strand) for strand, pinned in lists.items() for one in pinned]
+    return tuple(found if len(lists) == 1 else sorted(found, reverse=True))
 
 
 def pinned_excursions(scope: dict[str, Any]) -> frozenset[int]:
     """The numbers of those a stored scope is made of."""
-    lists = (_pinned(row, name) for row in scope.get("documents", ()) for name in ("development", "production"))
-    return frozenset(one.number for pinned in lists for one in pinned)
+    lists = (
+        pinned for row in scope.get("documents", ()) for mine in _strands(row).values() for pinned in mine.values()
+    )
+    return frozenset(number for pinned in lists for number, *_ in pinned)
 
 
 def pin(

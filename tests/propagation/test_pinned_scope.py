@@ -50,5 +50,5 @@ def test_each_target_has_its_list():
     endorsed = replace(DOCUMENT, production=CRAWLS[1:])
     lists = {target: endorsed.on(target) for target in plan.ORDER}
     assert lists == {"development": CRAWLS, "primary": CRAWLS[1:], "backup": CRAWLS[1:]}
-    told = {endorsed.said_of(target) for target in plan.ORDER}
-    assert len(told) == 2 and endorsed.said_of("primary") != DOCUMENT.said_of("primary")
+    told = {endorsed.as_text(target) for target in plan.ORDER}
+    assert len(told) == 2 and endorsed.as_text("primary") != DOCUMENT.as_text("primary")
