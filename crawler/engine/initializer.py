@@ -18,7 +18,7 @@ def initialize(run: Run) -> None:
     """Open the queues; afterwards instances may claim them."""
     if run.initialized:
         return
-    closed = Excursion.objects.filter(run=run, unfinished=True, found=0).order_by("id")
+    closed = Excursion.objects.filter(run=run, unfinished=True, opened=False).order_by("id")
     for part in bulk_sql.chunks(list(closed.values_list("id", flat=True)), OPENED_AT_ONCE):
         open_queues(part)
     changed = Run.objects.filter(pk=run.pk, initialized=False).update(

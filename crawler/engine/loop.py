@@ -1,31 +1,28 @@
 """Owns: the event loop of one crawler instance: many message queues, one process, one beat.
 
 claim queues -> start requests -> read answers -> commit a batch -> end drained queues, again and again
-Does not: decide (policy), store (storage), know RQ (jobs). Called by: jobs.serve and the command crawl.
+Does not: know what is fetched and how (the strand), decide (policy), store (storage), know RQ (jobs). Called by:
+jobs.serve and the command crawl.
 """
 
 import logging
 import time
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Iterator
+from typing import Any
 
 from django.db import InterfaceError, OperationalError, connections
 
 from clearinghouse.library.models import Document
-from crawlpoints.models import CrawlPoint
 
 from ..errors import CrawlerError, Fenced
 from ..launching.control import CANCEL, EXCLUDE, PAUSE, Elapsed, Orders, asked, note, orders
 from ..liveness import crash_marks, fault_counts, instances
-from ..models import Event, Excursion, Instance, Run
-from ..policy.frontier import REMEMBERED
-from . import finish, message_queue, process_limits, storage
-from .dispatch import Traffic
-from .local_queue import ServedQueue, look_up_previous
-from .page_outcome import OutcomeReader
+from ..models import Excursion, Instance, Run
+from . import message_queue, process_limits, strands
+from .strands import StrandAtWork
 
 CLAIM_AT_ONCE = 64
 MOST_QUEUES = 512
-LEAST_REMEMBERED = 250  # links of each queue, however many there are
 SLICE_SECONDS = 600.0
 LEAST_SECONDS = 2.0  # that a process works before it is replaced: where memory is always short, a crawl goes on slowly
 BATCH_PAGES = 100
@@ -56,11 +53,10 @@ class InstanceLoop:
         self.stay = stay  # the command's own instance waits while the run is paused
         self.row: Instance = instances.assign(row, run.pk) if row else instances.register(run.pk)
         crash_marks.watch(self.row)
-        self.queues: dict[int, ServedQueue] = {}
+        self.queues: dict[int, Any] = {}  # as their strand made them
         # Claimed still, and being ended in steps; without its queue where that was not restored.
-        self.endings: dict[int, tuple[ServedQueue | None, Iterator[None]]] = {}
-        self.reader = OutcomeReader(self.row.pk)
-        self.traffic = self._traffic()
+        self.endings: dict[int, tuple[Any, Iterator[None]]] = {}
+        self.strand: StrandAtWork = strands.at_work(strands.WEB)(run, self.row, self.queues, self._commit)
         self.orders, self._elapsed = Orders(), Elapsed()
         self.watch = instances.Watch()
         self.stopping = False
@@ -76,9 +72,6 @@ class InstanceLoop:
         self.grown = False
         self.replaceable = not stay  # whether a fresh process would go on where this one ends
         self._schema = process_limits.schema()
-
-    def _traffic(self) -> Traffic:
-        return Traffic(self.run, self.row, self.queues, self.reader, self._commit)
 
     def ask_to_stop(self, *_: object) -> None:
         """SIGTERM: finish what is in flight, commit, hand the queues back."""
@@ -107,7 +100,7 @@ class InstanceLoop:
         except Fenced:
             log.warning("Instance %s was declared dead; what it held in memory is done again by its heir", self.row.pk)
         finally:
-            self.traffic.close()
+            self.strand.dispatch.close()
             crash_marks.forget(self.row)
 
     def _safe_round(self) -> bool:
@@ -133,7 +126,7 @@ class InstanceLoop:
             try:
                 connections.close_all()
                 message_queue.release_all(self.row)
-                self.traffic.hosts.leave()  # what was under way there has ended with what was in memory
+                self.strand.dispatch.hosts.leave()  # what was under way there has ended with what was in memory
                 return True
             except (OperationalError, InterfaceError):
                 self._rest(wait)
@@ -157,10 +150,9 @@ class InstanceLoop:
 
     def _forget(self) -> None:
         """Drop everything that is in memory only."""
-        self.traffic.close()
         self.queues.clear()
         self.endings.clear()
-        self.traffic = self._traffic()
+        self.strand.begin_anew()
 
     def _round(self) -> bool:
         now = time.monotonic()
@@ -171,10 +163,10 @@ class InstanceLoop:
         if not self.orders.hold and len(self.queues) < MOST_QUEUES and now - self._claimed >= self._claim_pause():
             self._claim(now)
         self._start_requests(now)
-        self.traffic.read_answers()
+        self.strand.dispatch.read_answers()
         now = time.monotonic()
-        if self.traffic.unwritten >= self._enough or (
-            self.traffic.unwritten and now - self._committed >= BATCH_SECONDS
+        if self.strand.dispatch.unwritten >= self._enough or (
+            self.strand.dispatch.unwritten and now - self._committed >= BATCH_SECONDS
         ):
             self._start_requests(now)  # the sites answer while we write
             self._commit()
@@ -183,7 +175,7 @@ class InstanceLoop:
         self._let_go()
         if now - self._beat >= instances.BEAT_SECONDS:
             self._commit()
-        self.traffic.hosts.beat(now)
+        self.strand.dispatch.hosts.beat(now)
         return bool(self.queues or self.endings) or self._something_may_come()
 
     def _start_requests(self, now: float) -> None:
@@ -191,9 +183,9 @@ class InstanceLoop:
             self._looked = 0.0  # obeyed before anything starts
         if not self._looked or self.orders.hold or self.orders.ending or self.no_space:
             return
-        if self._careful and self.traffic.unwritten:
+        if self._careful and self.strand.dispatch.unwritten:
             self._commit()
-        self.traffic.start_requests(now)
+        self.strand.dispatch.start_requests(now)
 
     def _asked_otherwise(self) -> bool:
         """Whether an order has changed: looked at before anything starts, so that nothing starts after a pause."""
@@ -205,7 +197,7 @@ class InstanceLoop:
 
     def _claim_pause(self) -> float:
         """None while there are more queues than can be claimed at once, and something to serve them with."""
-        if self._more_to_claim and self.traffic.idle:
+        if self._more_to_claim and self.strand.dispatch.idle:
             return 0.0
         return 0.05 if not self.queues else 0.5
 
@@ -225,8 +217,8 @@ class InstanceLoop:
         self._looked = now
         self.orders = orders(self.run.pk, self._elapsed)
         self._look_around()
-        self.traffic.tell()
-        self.traffic.hosts.speed = self.orders.speed
+        self.strand.dispatch.tell()
+        self.strand.dispatch.hosts.speed = self.orders.speed
         self.watch.bury_the_dead(self.row.pk)
         if self.orders.ending:
             self._obey_ending()
@@ -262,7 +254,7 @@ class InstanceLoop:
             self.queues |= {pk: queue for pk, queue in ending.items() if pk not in self._cancelling}
             self._cancelling |= self.queues.keys()
         for pk, queue in self.queues.items():
-            self.endings[pk] = queue, finish.end_early(self.row, queue, self.orders.ending)
+            self.endings[pk] = queue, self.strand.end_early(queue, self.orders.ending)
         self.queues.clear()
 
     def _notice_changes(self) -> None:
@@ -270,7 +262,7 @@ class InstanceLoop:
         if not self.queues:
             return
         self._leave_deleted_documents()
-        self._notice_deactivated(self.queues.values())
+        self.strand.notice_deactivated(self.queues.values())
         told = Excursion.objects.filter(pk__in=list(self.queues), control__in=(EXCLUDE, PAUSE))
         for pk, order, snapshot in told.values_list("pk", "control", "snapshot"):
             if order == PAUSE:
@@ -278,17 +270,6 @@ class InstanceLoop:
                 continue
             self.queues[pk].exclude(tuple(snapshot["excludes"]))
             Excursion.objects.filter(pk=pk, control=EXCLUDE).update(control="")  # not a pause asked for since
-
-    def _notice_deactivated(self, queues: Collection[ServedQueue]) -> None:
-        ids = {point_id for queue in queues for point_id in queue.points}
-        active = set(CrawlPoint.objects.filter(pk__in=ids, active=1).values_list("pk", flat=True))
-        for queue in queues:
-            for point_id in queue.points.keys() - active - queue.off:
-                queue.deactivate(point_id)
-                sentence = f"Crawl point {point_id} was deactivated"
-                said = Event.objects.filter(run_id=self.run.pk, doc_id=queue.excursion.doc_id, kind="deactivated")
-                if not said.filter(text=sentence).exists():  # by the instance that served the queue before
-                    note(self.run.pk, "deactivated", sentence, queue.excursion.doc_id)
 
     def _leave_deleted_documents(self) -> None:
         """A document that was deleted meanwhile: its excursion is cancelled, its rows stay until they are purged."""
@@ -298,7 +279,7 @@ class InstanceLoop:
             note(self.run.pk, "deleted", f"{queue.excursion.title} was deleted", queue.excursion.doc_id)
             self._commit()
             del self.queues[queue.excursion.pk]
-            self.endings[queue.excursion.pk] = queue, finish.end_early(self.row, queue, CANCEL)
+            self.endings[queue.excursion.pk] = queue, self.strand.end_early(queue, CANCEL)
 
     def _share_queues(self) -> None:
         """When another instance of the run has no queue, the one with most hands over down to its equal share."""
@@ -330,43 +311,30 @@ class InstanceLoop:
         claimed = fault_counts.claim(self.row, CLAIM_AT_ONCE, busy=bool(self.queues or self.endings))
         self._more_to_claim = len(claimed) == CLAIM_AT_ONCE
         failing = [excursion for excursion in claimed if excursion.crashes >= fault_counts.MOST]
-        self.endings |= {excursion.pk: (None, finish.fail(self.row, excursion)) for excursion in failing}
+        self.endings |= {excursion.pk: (None, self.strand.fail(excursion)) for excursion in failing}
         claimed = [excursion for excursion in claimed if excursion.crashes < fault_counts.MOST]
         self._careful = any(excursion.crashes for excursion in claimed)
-        kept = message_queue.kept(claimed)
-        fresh = [ServedQueue(excursion, kept.get(excursion.pk)) for excursion in claimed]
-        self.queues |= {queue.excursion.pk: queue for queue in fresh}
-        self.traffic.hosts.meet(origin for queue in fresh for origin in queue.origins())
-        share = max(LEAST_REMEMBERED, REMEMBERED // max(1, len(self.queues)))
-        for queue in self.queues.values():
-            queue.frontier.remembered = share
-        self._notice_deactivated(fresh)
-        self.traffic.attention.call_all()
-        look_up_previous([queue for queue in fresh if queue.excursion.pk in kept])
+        self.strand.serve(claimed)
 
     # -- commits ------------------------------------------------------------------------------------------------
 
     def _commit(self) -> None:
-        works = [queue.work for queue in self.queues.values() if not queue.work.empty]
-        began, pages = time.monotonic(), self.traffic.unwritten
-        storage.commit(self.row, works)
-        self.traffic.hosts.save()
-        self.traffic.unwritten = 0
+        began, pages = time.monotonic(), self.strand.dispatch.unwritten
+        self.strand.commit([queue.work for queue in self.queues.values() if not queue.work.empty])
         self._committed = self._beat = time.monotonic()
         if pages >= LEAST_PAGES:
             self._enough = batch_size(pages, self._committed - began)
 
     def _end_drained(self) -> None:
         """Not after each page: the endings that a batch brings share their transactions, as its pages do."""
-        if self.traffic.unwritten and self.traffic.under_way:
+        if self.strand.dispatch.unwritten and self.strand.dispatch.under_way:
             return
         drained = [queue for queue in self.queues.values() if queue.drained or queue.spent]
         if drained:
             self._commit()
             for queue in drained:
                 del self.queues[queue.excursion.pk]
-            for queue in finish.finish_small(self.row, drained):
-                self.endings[queue.excursion.pk] = queue, finish.finish(self.row, queue)
+            self.endings |= {queue.excursion.pk: (queue, steps) for queue, steps in self.strand.finish(drained)}
 
     def _go_on_ending(self) -> None:
         """Some steps of what is being ended; the beat and the other queues go on meanwhile."""
@@ -379,22 +347,22 @@ class InstanceLoop:
     def _land_everything(self) -> None:
         """Start nothing more, give back what has not gone out, read what is in flight, commit."""
         began = now = time.monotonic()
-        self.traffic.give_back()
-        while self.traffic.under_way and now - began < self._patience():
-            self.traffic.tell()  # people see what a pause waits for
-            self.traffic.read_answers(0.02)
+        self.strand.dispatch.give_back()
+        while self.strand.dispatch.under_way and now - began < self._patience():
+            self.strand.dispatch.tell()  # people see what a pause waits for
+            self.strand.dispatch.read_answers(0.02)
             now = time.monotonic()
-            if self.traffic.unwritten >= self._enough or now - self._beat >= instances.BEAT_SECONDS:
+            if self.strand.dispatch.unwritten >= self._enough or now - self._beat >= instances.BEAT_SECONDS:
                 self._commit()
         self._commit()
 
     def _patience(self) -> float:
-        waiting = self.traffic.parsers.active() and not self.stopping
+        waiting = self.strand.dispatch.parsers.active() and not self.stopping
         return READING_SECONDS if waiting else LANDING_SECONDS
 
     def _hand_back(self) -> None:
         self._land_everything()
         for queue in self.queues.values():
             message_queue.release(self.row, queue.excursion)
-        self.traffic.hosts.leave()
+        self.strand.dispatch.hosts.leave()
         instances.retire(self.row)

@@ -57,7 +57,7 @@ def open_queues(excursion_ids: Collection[int]) -> None:
     from .storage import write_changes  # the one writer of messages
 
     with transaction.atomic(using=WEBCRAWL):
-        rows = Excursion.objects.select_for_update().filter(pk__in=excursion_ids, found=0, unfinished=True)
+        rows = Excursion.objects.select_for_update().filter(pk__in=excursion_ids, opened=False, unfinished=True)
         opening = list(rows.order_by("id"))
         doc_ids = [excursion.doc_id for excursion in opening]
         ActiveQueue.objects.filter(excursion__doc_id__in=doc_ids).delete()
@@ -66,6 +66,7 @@ def open_queues(excursion_ids: Collection[int]) -> None:
         for excursion, frontier in zip(opening, frontiers, strict=True):
             frontier.seed(addresses_again(excursion))
         write_changes(list(zip(opening, frontiers, strict=True)))
+        rows.update(opened=True)
 
 
 def claim(instance: Instance, limit: int, crashes: int = 0) -> list[Excursion]:
@@ -79,7 +80,7 @@ def claim(instance: Instance, limit: int, crashes: int = 0) -> list[Excursion]:
         free = (
             Excursion.objects.select_for_update(skip_locked=True, of=of)
             .filter(crashes=crashes)
-            .filter(run_id=instance.run_id, unfinished=True, state__in=CLAIMABLE, found__gt=0, claim__isnull=True)
+            .filter(run_id=instance.run_id, unfinished=True, state__in=CLAIMABLE, opened=True, claim__isnull=True)
             .order_by("id")[:limit]
         )
         locked, now = list(free), timezone.now()

@@ -13,15 +13,14 @@ from django.db.models.functions import Length
 
 from clearinghouse.web.plurals import plural
 
-from ..engine.finish import WORST_FIRST
+from ..engine.finishing.finish import WORST_FIRST
+from ..engine.strands import STRANDS
 from ..fetch.size_limits import DOCUMENT_AT_MOST, DOCUMENTS, TEXT_AT_MOST
 from ..models import (
     ActiveQueue,
     CrawledPage,
     Excursion,
     LedgerEntry,
-    Message,
-    MessageState,
     PageBody,
     PageHead,
     PageVersion,
@@ -52,7 +51,7 @@ def faults(run: Run) -> list[str]:
 
 def _balance(excursion: Excursion, rows: Rows) -> Iterator[str]:
     counted = Counter(dict(rows.values_list("outcome").annotate(n=Count("id"))))
-    counted[QUEUED] += Message.objects.filter(excursion=excursion).exclude(state=MessageState.DONE).count()
+    counted[QUEUED] += STRANDS[excursion.strand].queue_rows(excursion).waiting.count()
     for outcome in OUTCOMES:
         if counted[outcome] != getattr(excursion, outcome):
             yield f"{outcome} says {getattr(excursion, outcome)}, the rows say {counted[outcome]}"
@@ -101,23 +100,23 @@ def _ends(excursion: Excursion, rows: Rows) -> Iterator[str]:
         yield f"it is {excursion.state} and marked as {'un' if excursion.unfinished else ''}finished"
     if excursion.unfinished:
         return
-    messages = Message.objects.filter(excursion=excursion)
-    waiting = messages.exclude(state=MessageState.DONE).count()
+    queue = STRANDS[excursion.strand].queue_rows(excursion)
+    waiting = queue.waiting.count()
     if waiting:
         yield f"it ended {excursion.state} with {plural(waiting, 'message')} waiting"
-    if messages.exists():
+    if waiting or queue.done.exists():
         yield "its queue was not deleted"
     if ActiveQueue.objects.filter(excursion=excursion).exists():
         yield "its queue is still marked as served"
 
 
 def _messages(excursion: Excursion, rows: Rows) -> Iterator[str]:
-    messages = Message.objects.filter(excursion=excursion)
+    queue = STRANDS[excursion.strand].queue_rows(excursion)
     decided = Exists(rows.filter(url_key=OuterRef("url_key")))
-    twice = messages.exclude(state=MessageState.DONE).filter(decided).count()
+    twice = queue.waiting.filter(decided).count()
     if twice:
         yield f"{plural(twice, 'message waits,messages wait')} although there is a verdict on the address"
-    lost = messages.filter(state=MessageState.DONE).exclude(decided).count()
+    lost = queue.done.exclude(decided).count()
     if lost:
         yield f"{plural(lost, 'message is done and has,messages are done and have')} no verdict"
 
@@ -183,11 +182,11 @@ def _heads(excursion: Excursion, rows: Rows) -> Iterator[str]:
 
 def _is_followed(excursion: Excursion) -> bool:
     """Whether a newer crawl of the document has begun: heads and crawled_pages tell of that one."""
-    return Excursion.objects.filter(doc_id=excursion.doc_id, id__gt=excursion.pk, found__gt=0).exists()
+    return Excursion.objects.filter(doc_id=excursion.doc_id, id__gt=excursion.pk, opened=True).exists()
 
 
 def _projection(excursion: Excursion, rows: Rows) -> Iterator[str]:
-    if excursion.found == 0 or _is_followed(excursion):
+    if not excursion.opened or _is_followed(excursion):
         return
     stored = Counter(rows.filter(outcome__in=PAGES).values_list("url", flat=True).iterator())
     listed = Counter(CrawledPage.objects.filter(doc_id=excursion.doc_id).values_list("url", flat=True).iterator())

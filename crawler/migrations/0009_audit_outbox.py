@@ -4,7 +4,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('crawler', '0007_relinked'),
+        ('crawler', '0008_strands'),
     ]
 
     operations = [

@@ -73,11 +73,13 @@ class Excursion(models.Model):
 
     run = models.ForeignKey(Run, models.CASCADE, related_name="excursions")
     doc_id = models.BigIntegerField()
+    strand = models.CharField(max_length=10, default="web", db_default="web")  # a name of crawler/engine/strands.py
     title = models.CharField(max_length=255)
     project = models.CharField(max_length=100, default="", blank=True)
     state = models.CharField(max_length=20, choices=State.choices, default=State.WAITING)
     control = models.CharField(max_length=10, default="", blank=True)
     unfinished = models.BooleanField(default=True)
+    opened = models.BooleanField(default=False, db_default=False)  # its queue stands: instances may claim it
     # Less than the whole document was asked for: what it did not meet says nothing. failed, new, point; empty: whole
     part = models.CharField(max_length=10, default="", blank=True)
     snapshot = models.JSONField(default=dict)  # values.Snapshot as of the launch; never a password
@@ -103,9 +105,11 @@ class Excursion(models.Model):
     class Meta:
         db_table = "excursion"
         constraints = [
-            models.UniqueConstraint(fields=["run", "doc_id"], name="excursion_unique"),
+            models.UniqueConstraint(fields=["run", "doc_id", "strand"], name="excursion_unique"),
             models.UniqueConstraint(
-                fields=["doc_id"], condition=models.Q(unfinished=True), name="excursion_one_unfinished_per_document"
+                fields=["doc_id", "strand"],
+                condition=models.Q(unfinished=True),
+                name="excursion_one_unfinished_per_strand",
             ),
         ]
         indexes = [

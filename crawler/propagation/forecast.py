@@ -157,7 +157,7 @@ def keys(target: str, scope: PinnedScope) -> dict[int, bytes]:
     that was restored."""
     row = LiveGeneration.objects.using(TARGETS[target]).first()
     shown = f"{row.generation} {row.switched_at.timestamp() if row.switched_at else 0}" if row else "nothing"
-    return {one.doc_id: digest_of(f"{target} {shown} {one!r}") for one in scope.documents}
+    return {one.doc_id: digest_of(f"{target} {shown} {one.as_text(target)}") for one in scope.documents}
 
 
 def published(target: str, scope: PinnedScope, before: Mapping[int, bytes]) -> None:
@@ -175,7 +175,7 @@ def published(target: str, scope: PinnedScope, before: Mapping[int, bytes]) -> N
 
 def _pages(document: DocumentScope) -> int:
     """About how many would have to be read."""
-    numbers = [number for number, _ in document.excursions]
+    numbers = [one.number for one in document.excursions]
     rows = Excursion.objects.filter(pk__in=numbers[:_AT_ONCE]).values_list("crawled", "unchanged")
     return 1 + sum(crawled + unchanged for crawled, unchanged in rows)
 

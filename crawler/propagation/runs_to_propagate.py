@@ -43,7 +43,7 @@ def chosen(listed: Iterable[RunToPropagate], ticked: set[int]) -> list[int] | No
 def runs_of(scope: PinnedScope) -> list[int]:
     """The runs that are new in a pinned scope."""
     known = taken()
-    new = {number for document in scope.documents for number, _ in document.excursions if number not in known}
+    new = {one.number for document in scope.documents for one in document.excursions} - known
     return sorted(number for number, rows in _grouped().items() if any(row[0] in new for row in rows))
 
 

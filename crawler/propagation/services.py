@@ -110,7 +110,7 @@ def _accept(row: Propagation) -> None:
     """Who accepts what a document loses has accepted the findings that say so."""
     if row.accepted_losses:
         pinned = scope.pin(include_stopped=row.include_stopped, runs=row.runs, doc_ids=row.accepted_losses)
-        crawls = [number for document in pinned.documents for number, _ in document.excursions]
+        crawls = [one.number for document in pinned.documents for one in document.excursions]
         decisions.accept_drops(crawls, row.requested_by, f"Accepted with propagation {row.pk}")
 
 

@@ -128,10 +128,10 @@ def verify_target(work: StepWork, step: PropagationStep) -> None:
     alias, generation = TARGETS[step.target], work.generation
     pages = compared = 0
     for document in work.scope.documents:
-        if not document.excursions:
+        if not document.on(step.target):
             continue
         public = document.public or step.target == plan.DEVELOPMENT
-        wanted = work.collector.pages(document) if public else Pages()
+        wanted = work.collector.pages(document, step.target) if public else Pages()
         pages += verify.document(alias, generation, document, wanted)
         compared += verify.copies(alias, generation, document.doc_id, wanted, work.beat)
         work.beat()

@@ -7,6 +7,7 @@ from typing import cast
 
 from .. import extract
 from ..bulk_sql import chunks
+from ..engine.strands import STRANDS
 from ..models import Excursion, LedgerEntry, PageVersion, State
 from ..policy.backlinks import link_keys
 from ..policy.crawl_difference import ComparedPage, CrawlDifference, compare
@@ -160,7 +161,8 @@ def _gone(excursion: Excursion, now: Trip, then: Trip, beat: Beat) -> set[bytes]
         _note(excursion, now, keys)  # whoever asks for them wants to know next which of them were met
         return keys
 
-    staying = shown([now, now, then], links)
+    shielded = STRANDS[excursion.strand].shielded
+    staying = shown([now, now, then], lambda trips, at: shielded(trips, at, links))
     return {key for key in then.named if key not in now.named and key not in staying}
 
 

@@ -22,7 +22,8 @@ from clearinghouse.operations.work_queues import Job, wake
 from clearinghouse.search.usage import services as search_use
 from crawlpoints.imports import import_steps
 
-from ..engine import finish, message_queue
+from ..engine import message_queue
+from ..engine.finishing import finish
 from ..inbox import notices
 from ..launching import audited_change, quiet_hours, schedules
 from ..liveness import database_clock

@@ -166,7 +166,7 @@ def _excursion(run: Any, doc_id: int, count: int) -> Any:
     point = {"id": doc_id, "url": root_of(doc_id), "root": root_of(doc_id), "depth": 3, "max_pages": 500}
     return Excursion(
         run=run, doc_id=doc_id, title=f"Document {doc_id} of a large house", project="Large",
-        state=State.FINISHED_AT_LIMIT, unfinished=False, found=count, bytes=23_000 * outcomes["crawled"],
+        state=State.FINISHED_AT_LIMIT, unfinished=False, opened=True, found=count, bytes=23_000 * outcomes["crawled"],
         snapshot={"doc_id": doc_id, "points": [point], "excludes": [f"{root_of(doc_id)}print/*"]},
         tallies=tallies, started_at=run.started_at, finished_at=run.finished_at, **outcomes,
     )  # fmt: skip

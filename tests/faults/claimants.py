@@ -40,7 +40,8 @@ def _make(queues: int) -> Any:
 
     run = Run.objects.create(speed="fast", requested_by="test", created_at=timezone.now(), initialized=True)
     Excursion.objects.bulk_create(
-        Excursion(run=run, doc_id=100_000 + n, title="", snapshot={}, found=1, queued=1) for n in range(queues)
+        Excursion(run=run, doc_id=100_000 + n, title="", snapshot={}, opened=True, found=1, queued=1)
+        for n in range(queues)
     )
     return run
 

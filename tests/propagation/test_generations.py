@@ -181,7 +181,7 @@ def test_published_ids_fit_although_versions_are_numbered_in_blocks(world):
 def test_ids_that_adopted_pages_have_taken_are_left_to_them(world):
     document = add_document()
     world.run(document, {"": "start", "a.html": "alpha"})
-    pages = Collector().pages(pin().documents[0]).values()
+    pages = Collector().pages(pin().documents[0], "primary").values()
     own, all_of_them = pages
     taken = [own.published_id, *range(all_of_them.version_id * VARIANTS, (all_of_them.version_id + 1) * VARIANTS)]
     adopted = add_document("Adopted")

@@ -1,8 +1,11 @@
 """Rule 16: when a page leaves, told run by run, oldest first."""
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 import pytest
 
-from crawler.propagation.loading.missing_pages import Trip, shown
+from crawler.propagation.loading.missing_pages import Trip, behind_failures, shown
 
 A, B, C = b"a", b"b", b"c"
 STORED = ("crawled", "", 200)
@@ -17,7 +20,10 @@ def trip(state: str = "finished", **rows: tuple[str, str, int]) -> Trip:
 
 
 def stays(*oldest_first: Trip, links: dict[int, list[bytes]] | None = None) -> bool:
-    return A in shown(list(reversed(oldest_first)), lambda version: (links or {}).get(version, []))
+    def shielded(trips: Sequence[Trip], at: int) -> set[bytes]:
+        return behind_failures(trips, at, lambda version: (links or {}).get(version, []))
+
+    return A in shown(list(reversed(oldest_first)), shielded)
 
 
 @pytest.mark.parametrize(
@@ -86,3 +92,32 @@ def test_a_failing_start_page_takes_nothing_along():
     version(first, C, 3)
     down = [trip(c=("failed", "connect_failed", 0)) for _ in range(3)]
     assert stays(first, *down, links={3: [B], 2: [A]})
+
+
+def of(strand: str, version: int, one: Trip) -> Trip:
+    return replace(one, strand=strand, named=dict.fromkeys(one.named, version))
+
+
+@pytest.mark.parametrize(
+    ("oldest_first", "left"),
+    [
+        ([of("one", 1, trip(a=STORED)), of("two", 2, trip(a=STORED))], {A: 2}),  # as the newer crawl has it
+        ([of("two", 2, trip(a=STORED)), of("one", 1, trip(a=STORED))], {A: 1}),
+        ([of("one", 1, trip(a=STORED)), of("two", 2, trip(b=STORED))], {A: 1, B: 2}),  # the union
+        ([of("one", 1, trip(a=STORED)), *(of("two", 2, trip(b=STORED)) for _ in range(3))], {A: 1, B: 2}),
+        (
+            [of("one", 1, trip(a=STORED)), of("two", 2, trip(a=STORED)), *(of("two", 0, trip()) for _ in range(2))],
+            {A: 1},
+        ),
+        ([of("one", 1, trip(a=STORED)), *(of(name, 0, trip()) for name in ("one", "two", "one"))], {}),
+    ],
+)
+def test_what_a_document_has_in_two_strands_leaves_when_neither_shows_it(oldest_first, left):
+    assert shown(list(reversed(oldest_first)), lambda trips, at: ()) == left
+
+
+def test_the_reasons_of_another_strand_do_not_keep_a_page():
+    asked = []
+    trips = [of("one", 0, trip()), of("two", 0, trip()), of("one", 0, trip()), of("one", 1, trip(a=STORED))]
+    assert shown(trips, lambda mine, at: asked.append((mine[at].strand, len(mine), at)) or ()) == {}
+    assert asked == [("one", 3, 0), ("one", 3, 1)]

@@ -37,7 +37,7 @@ def one_status(record: dict[str, Any]) -> None:
 
 
 def one_column(record: dict[str, Any]) -> None:
-    record["schema-sqlite.json"]["webcrawl"]["tables"]["excursion"]["columns"]["strand"] = "varchar(10) not null"
+    record["schema-sqlite.json"]["webcrawl"]["tables"]["excursion"]["columns"]["sort"] = "varchar(10) not null"
 
 
 def one_address(record: dict[str, Any]) -> None:
@@ -48,7 +48,7 @@ def test_a_difference_is_named_with_its_place() -> None:
     told = {
         one_sentence: "changed  api/me.json > GET no key > answer > body > error: was",
         one_status: 'changed  statuses.json > GET /settings/ > reader: was "403", is "200"',
-        one_column: "added    schema-sqlite.json > webcrawl > tables > excursion > columns > strand: ",
+        one_column: "added    schema-sqlite.json > webcrawl > tables > excursion > columns > sort: ",
         one_address: "removed  openapi.json > operations > GET /me/: {",
     }
     before = files.read("api") | files.read("statuses") | files.read("schema-sqlite") | files.read("openapi")

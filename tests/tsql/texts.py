@@ -50,8 +50,8 @@ COMPARED = {
 }
 UNIQUE = {
     _OURS: """
-        clearinghouse_option.name clearinghouse_saved_view.screen finding.rule finding.subject notice.key
-        notice_mark.name notice_wish.event propagation_forecast.target task_claim.task""",
+        clearinghouse_option.name clearinghouse_saved_view.screen excursion.strand finding.rule finding.subject
+        notice.key notice_mark.name notice_wish.event propagation_forecast.target task_claim.task""",
     _DJANGO: """
         auth_permission.codename django_content_type.app_label django_content_type.model""",
     _HEX: "clearinghouse_api_key.digest crawl_point.point_key doc_crawl_exclude_url.exclude_key",

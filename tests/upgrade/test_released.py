@@ -35,9 +35,10 @@ def test_every_row_of_a_released_version_survives_and_everything_works(released:
     assert set(released.prepare().values()) <= {"migrated", "up to date"}
     for alias in ALIASES:
         assert lost(released, alias) == []
-    assert released.python("from clearinghouse.database.adoption import schema\nprint([schema.differences(a) for a in "
-                           f"{ALIASES}])") == "[[], [], [], []]"  # fmt: skip
+    assert released.python("from clearinghouse.database.adoption.schema_check import differences\n"
+                           f"print([differences(a) for a in {ALIASES}])") == "[[], [], [], []]"  # fmt: skip
     assert set(released.prepare().values()) == {"up to date"}
+    queues_that_stood_open_do(released)
     old_pages_are_found(released)
     a_password_can_be_read(released)
     a_crawl_goes_to_the_public(released)
@@ -92,6 +93,12 @@ def _moment(text: str) -> str:
         return datetime.datetime.fromisoformat(text).replace(tzinfo=None).isoformat(" ") if len(text) > 18 else text
     except ValueError:
         return text
+
+
+def queues_that_stood_open_do(install: Install) -> None:
+    found = rows(install, "webcrawl", "SELECT found > 0, opened, strand FROM excursion")
+    assert any(opened for _, opened, _ in found)
+    assert [one for one in found if bool(one[0]) != bool(one[1]) or one[2] != "web"] == []
 
 
 def old_pages_are_found(install: Install) -> None:

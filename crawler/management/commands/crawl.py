@@ -18,7 +18,8 @@ from clearinghouse.database.aliases import DEFAULT, WEBCRAWL
 from clearinghouse.operations.command_base import FAILED, NEEDS_DECISION, WRONG_USE, Command, Stop, whole
 from clearinghouse.operations.logs import about
 from clearinghouse.web.plurals import plural
-from crawler.engine import finish, process_limits
+from crawler.engine import process_limits
+from crawler.engine.finishing import finish
 from crawler.engine.initializer import initialize
 from crawler.engine.loop import InstanceLoop
 from crawler.errors import AllBusy, NothingToCrawl

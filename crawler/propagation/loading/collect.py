@@ -5,7 +5,7 @@ A version never changes, so its id stands for its content; the digest covers tha
 """
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from datetime import datetime
 from heapq import merge
 from itertools import islice
@@ -18,7 +18,8 @@ from clearinghouse.database.digests import digest_of
 from crawler import extract
 from crawler.models import LedgerEntry, PageBody, PageHead, PageVersion
 
-from ..pinned_scope import DocumentScope, PointRoot
+from ...engine.strands import STRANDS
+from ..pinned_scope import DocumentScope, Pinned, PinnedExcursion, PointRoot
 from ..plan import VARIANTS
 from .anchors import Anchors
 from .missing_pages import Trip, shown
@@ -71,21 +72,22 @@ class Collector:
 
     def __init__(self, beat: Beat = lambda: None) -> None:
         self.beat = beat  # called every few hundred rows: reading a large document takes longer than silence may last
-        self._kept: dict[int, tuple[DocumentScope, Pages]] = {}
+        self._kept: dict[int, tuple[DocumentScope, Pinned, Pages]] = {}
         self._size = 0
 
-    def pages(self, document: DocumentScope) -> Pages:
+    def pages(self, document: DocumentScope, target: str) -> Pages:
+        pinned = document.on(target)
         kept = self._kept.get(document.doc_id)
-        if kept is not None and kept[0] == document:
-            return kept[1]
-        pages = _collect(document, self.beat)
+        if kept is not None and kept[:2] == (document, pinned):
+            return kept[2]
+        pages = _collect(document, pinned, self.beat)
         if self._size + len(pages) <= CACHED_PAGES:
-            self._kept[document.doc_id] = (document, pages)
+            self._kept[document.doc_id] = (document, pinned, pages)
             self._size += len(pages)
         return pages
 
-    def wanted(self, document: DocumentScope) -> WantedPages:
-        return WantedPages(self.pages(document))
+    def wanted(self, document: DocumentScope, target: str) -> WantedPages:
+        return WantedPages(self.pages(document, target))
 
 
 def contents(pages: Pages, keys: Iterable[bytes]) -> Iterator[Content]:
@@ -104,23 +106,23 @@ def contents(pages: Pages, keys: Iterable[bytes]) -> Iterator[Content]:
                 yield Content(desired[key], key, version, bodies.get(bytes(version.digest)), pages)
 
 
-def removable(excursions: Sequence[tuple[int, str]], most: int) -> int:
+def removable(excursions: Sequence[PinnedExcursion], most: int) -> int:
     """How many of the oldest excursions (newest first) show nothing any more, so that a generation without them is the
     same to the row; at most so many."""
-    trips = [_trip(number, state, lambda: None) for number, state in excursions]
-    whole = shown(trips, _link_keys)
+    trips = [_trip(one, lambda: None) for one in excursions]
+    whole = shown(trips, _shielded)
     needed = max((next(at for at, trip in enumerate(trips) if key in trip.named) for key in whole), default=-1)
     for count in range(min(most, len(trips) - 1 - needed), 0, -1):
-        if shown(trips[:-count], _link_keys) == whole:
+        if shown(trips[:-count], _shielded) == whole:
             return count
     return 0
 
 
-def _collect(document: DocumentScope, beat: Beat) -> Pages:
+def _collect(document: DocumentScope, pinned: Pinned, beat: Beat) -> Pages:
     """In three passes over the versions, none of which keeps what it reads: which count, what links to them, all of it
     in a digest."""
-    trips = [_trip(number, state, beat) for number, state in document.excursions]
-    kept = _kept(document, _in_order(shown(trips, _link_keys, Numbers())), beat)
+    trips = [_trip(one, beat) for one in pinned]
+    kept = _kept(document, _in_order(shown(trips, _shielded, Numbers())), beat)
     del trips
     anchors = Anchors(kept, kept.place_of)
     anchors.gather(beat)
@@ -164,9 +166,9 @@ def _append(pages: Pages, doc_id: int, chunk: dict[bytes, tuple[int, str]]) -> N
         pages.append(key, DesiredPage(version, page_id, text, published_id(version, digest), digest))
 
 
-def _trip(excursion_id: int, state: str, beat: Beat) -> Trip:
-    trip = Trip(state, Numbers(), PackedKeys(), PackedKeys(), PackedKeys())
-    rows = LedgerEntry.objects.filter(excursion_id=excursion_id).order_by("url_key")
+def _trip(pinned: PinnedExcursion, beat: Beat) -> Trip:
+    trip = Trip(pinned.state, Numbers(), PackedKeys(), PackedKeys(), PackedKeys(), pinned.strand)
+    rows = LedgerEntry.objects.filter(excursion_id=pinned.number).order_by("url_key")
     fields = rows.values_list("url_key", "outcome", "reason", "status", "version_id")
     for key, outcome, reason, status, version in fields.iterator(5000):
         trip.note(bytes(key), outcome, (reason, status), version)
@@ -199,6 +201,10 @@ def _spellings(root: PointRoot) -> tuple[str, ...]:
     if not root.merge_schemes or not separator:
         return (root.root,)
     return (root.root, ("http" if scheme.lower() == "https" else "https") + separator + rest)
+
+
+def _shielded(trips: Sequence[Trip], at: int) -> Container[bytes]:
+    return STRANDS[trips[at].strand].shielded(trips, at, _link_keys)
 
 
 def _link_keys(version_id: int) -> list[bytes]:

@@ -41,10 +41,10 @@ def concerned(target: str, scope: PinnedScope, shown: int) -> Iterator[DocumentS
     there = load.documents(TARGETS[target], shown)
     known = {document.doc_id for document in scope.documents}
     for document in scope.documents:
-        if document.doc_id in there or document.excursions:
+        if document.doc_id in there or document.on(target):
             yield document
     for doc_id in sorted(there - known):
-        yield DocumentScope(doc_id, f"Document {doc_id}", "", True, (), (), (), deleted=True)
+        yield DocumentScope(doc_id, f"Document {doc_id}", "", True, (), (), (), (), deleted=True)
 
 
 def difference(target: str, document: DocumentScope, shown: int, collector: Collector) -> DocumentDifference:
@@ -54,9 +54,9 @@ def difference(target: str, document: DocumentScope, shown: int, collector: Coll
         return DocumentDifference(document, plan.change(document.doc_id, {}, rows), Pages())
     if not document.public and target != plan.DEVELOPMENT:
         return DocumentDifference(document, plan.change(document.doc_id, {}, rows), Pages())
-    if not document.excursions:
+    if not document.on(target):
         rows = list(rows)
         same = {row.url_key: plan.Wanted(row.published_id, row.digest) for row in rows}
         return DocumentDifference(document, plan.change(document.doc_id, same, rows), Pages(), untouched=True)
-    change = plan.change(document.doc_id, collector.wanted(document), rows)
-    return DocumentDifference(document, change, collector.pages(document))
+    change = plan.change(document.doc_id, collector.wanted(document, target), rows)
+    return DocumentDifference(document, change, collector.pages(document, target))

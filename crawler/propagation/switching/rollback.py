@@ -20,6 +20,7 @@ from crawler.models import Excursion, Propagation, PropagationStep
 
 from .. import generations, left_out, plan, propagation_claim
 from ..loading import load
+from ..pinned_scope import pinned_excursions
 from ..states import FAILED, unfinished
 from . import switch
 
@@ -83,10 +84,10 @@ def brought(generation: int, before: int) -> list[Excursion]:
     return list(left_out.kept().filter(pk__in=numbers).order_by("-run_id", "title", "pk")) if numbers else []
 
 
-def _excursions(generation: int) -> set[int]:
+def _excursions(generation: int) -> frozenset[int]:
     steps = PropagationStep.objects.filter(propagation_id=generation, name=plan.PLAN)
     pinned: dict[str, Any] = steps.values_list("counts__scope", flat=True).first() or {}
-    return {number for document in pinned.get("documents", ()) for number, _ in document["excursions"]}
+    return pinned_excursions(pinned)
 
 
 def _carried_out(target: str | None, order: Callable[[], Goals], action: str, word: str, by: str) -> Goals:

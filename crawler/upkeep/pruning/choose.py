@@ -12,6 +12,7 @@ from clearinghouse.operations import retention
 from crawler.models import Excursion
 from crawler.propagation import pinned_scope
 from crawler.propagation.loading.collect import removable
+from crawler.propagation.pinned_scope import PinnedExcursion
 
 _PREVIEW = "preview"
 
@@ -78,11 +79,11 @@ def _oldest_in_a_row(rows: Sequence[_Row], before: datetime, taken: set[int], ne
     return found
 
 
-def _not_shown(old: list[_Row], ways: list[list[tuple[int, str]]]) -> list[_Row]:
+def _not_shown(old: list[_Row], ways: list[list[PinnedExcursion]]) -> list[_Row]:
     """As many of them as every generation to come can do without, stopped runs taken or not."""
     for counting in ways if ways[0] != ways[1] else ways[:1]:
         going = {row.id for row in old}
-        behind = [number for number, _ in reversed(counting) if number in going]  # oldest first
+        behind = [one.number for one in reversed(counting) if one.number in going]  # oldest first
         kept = behind[removable(counting, len(behind)) :] if behind else []
         if kept:
             old = old[: next(at for at, row in enumerate(old) if row.id in kept)]

@@ -10,9 +10,10 @@ import pytest
 
 from clearinghouse.database.digests import digest_of
 from crawler.bulk_sql import chunks
-from crawler.engine import backlink_counts as deriving
-from crawler.engine import finish_batch, message_queue
-from crawler.engine.backlink_counts import ALL, Derivation, derive
+from crawler.engine import message_queue
+from crawler.engine.finishing import backlink_counts as deriving
+from crawler.engine.finishing import finish_batch
+from crawler.engine.finishing.backlink_counts import ALL, Derivation, derive
 from crawler.engine.initializer import initialize
 from crawler.engine.loop import InstanceLoop
 from crawler.errors import Fenced

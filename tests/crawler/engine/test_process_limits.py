@@ -151,7 +151,9 @@ def test_a_session_of_background_work_gives_way_as_a_whole(start: list[str], nic
 
 def test_an_instance_does_not_carry_about_what_only_a_propagation_needs() -> None:
     """6 MB of each instance's 250."""
-    loaded = "import sys, django; django.setup(); import crawler.engine.loop; print(*sys.modules)"
+    loaded = (
+        "import sys, django; django.setup(); import crawler.engine.loop, crawler.engine.web_strand; print(*sys.modules)"
+    )
     told = subprocess.run([sys.executable, "-c", loaded], cwd=BASE, stdout=subprocess.PIPE, text=True, check=True)
-    assert "crawler.engine.finish" in told.stdout.split()
+    assert "crawler.engine.finishing.finish" in told.stdout.split()
     assert not {"requests", "crawler.propagation.services"} & set(told.stdout.split())

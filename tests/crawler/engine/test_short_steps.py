@@ -11,8 +11,9 @@ from django.test.utils import CaptureQueriesContext
 
 from clearinghouse.database.digests import digest_of
 from crawler import bulk_sql
-from crawler.engine import finish, loop, message_queue, storage
-from crawler.engine.backlink_counts import Derivation
+from crawler.engine import loop, message_queue, storage
+from crawler.engine.finishing import finish
+from crawler.engine.finishing.backlink_counts import Derivation
 from crawler.engine.initializer import initialize
 from crawler.engine.loop import InstanceLoop
 from crawler.engine.storage import NewVersion, VersionRow
@@ -115,7 +116,7 @@ def test_who_waits_for_the_database_hears_that_it_is_to_stop(monkeypatch: pytest
     began = time.monotonic()
     assert one._safe_round() is False
     assert time.monotonic() - began < 9.0
-    one.traffic.close()
+    one.strand.dispatch.close()
     assert Instance.objects.filter(pk=one.row.pk, alive=True).exists()
 
 

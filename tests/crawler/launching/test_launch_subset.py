@@ -78,7 +78,7 @@ def test_one_crawl_point_leaves_the_others_alone_and_nothing_goes_missing() -> N
             run = part_of(document, SubsetChoice(point_id=point.pk))
             assert outcomes(run)["/b/"] == "outside_root"
         (scope,) = [one for one in pin().documents if one.doc_id == document.pk]
-        shown = {page.version_id for page in collect.Collector().pages(scope).values()}
+        shown = {page.version_id for page in collect.Collector().pages(scope, "primary").values()}
         stored = LedgerEntry.objects.filter(excursion=whole, version_id__isnull=False)
         assert shown == set(stored.values_list("version_id", flat=True)) and len(shown) == 4
         following = crawl(document).excursions.get()

@@ -115,7 +115,7 @@ def test_pages_that_came_before_a_pause_are_stored_however_long_they_take_to_rea
 
         def watch(crawl: InstanceLoop) -> None:
             nonlocal ordered
-            if not ordered and crawl.traffic.fetcher.active() > 4:
+            if not ordered and crawl.strand.dispatch.fetcher.active() > 4:
                 control.pause(run, "anna")
                 ordered = time.monotonic()
 
@@ -148,7 +148,7 @@ def test_what_is_asked_while_a_pause_waits_for_the_last_pages_is_obeyed(
         initialize(run)
 
         def watch(crawl: InstanceLoop) -> None:
-            if not asked and crawl.traffic.under_way:
+            if not asked and crawl.strand.dispatch.under_way:
                 control.pause(run, "anna")
 
         InstanceLoop(run).work(watch)
@@ -187,7 +187,7 @@ def test_pages_that_wait_for_a_sign_in_are_given_back() -> None:
 
         def watch(crawl: InstanceLoop) -> None:
             nonlocal ordered
-            if not ordered and site.asked("GET", "/login") == 2 and crawl.traffic.fetcher.active() > 1:
+            if not ordered and site.asked("GET", "/login") == 2 and crawl.strand.dispatch.fetcher.active() > 1:
                 control.pause(run, "anna")
                 ordered = time.monotonic()
 

@@ -15,7 +15,8 @@ from django.db import connections
 from clearinghouse.database.aliases import WEBCRAWL
 from clearinghouse.library.models import Document
 from crawler import bulk_sql
-from crawler.engine import finish_batch, loop, message_queue
+from crawler.engine import loop, message_queue
+from crawler.engine.finishing import finish_batch
 from crawler.engine.initializer import initialize
 from crawler.engine.loop import InstanceLoop
 from crawler.launching import control

@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 from django.db import connections
 
-from crawler.engine import dispatch, finish_batch, loop, page_outcome, storage
-from crawler.engine.backlink_counts import Derivation
+from crawler.engine import dispatch, loop, page_outcome, storage, web_strand
+from crawler.engine.finishing import finish_batch
+from crawler.engine.finishing.backlink_counts import Derivation
 from crawler.engine.initializer import initialize
 from crawler.engine.loop import InstanceLoop
 from crawler.extract import parser_messages
@@ -188,14 +189,14 @@ def test_a_document_whose_queue_cannot_be_read_or_whose_links_cannot_be_counted_
             raise ZeroDivisionError("of ours")
         return real(self)
 
-    class Queue(loop.ServedQueue):
+    class Queue(web_strand.ServedQueue):
         def __init__(self, excursion: Excursion, *rest: Any) -> None:
             if excursion.title == "Unread":
                 raise ZeroDivisionError("of ours")
             super().__init__(excursion, *rest)
 
     monkeypatch.setattr(Derivation, "steps", broken)
-    monkeypatch.setattr(loop, "ServedQueue", Queue)
+    monkeypatch.setattr(web_strand, "ServedQueue", Queue)
     with serve({"/": Page(["/a"]), "/a": Page()}) as site:
         run = crawl(*(make_document({"url": site.url("/")}, title=name) for name in ("Good", "Unread", "Uncounted")))
     ends = Excursion.objects.filter(run=run).order_by("doc_id").values_list("title", "state", "crawled")

@@ -5,7 +5,8 @@ from collections.abc import Callable
 import pytest
 
 from crawler import bulk_sql
-from crawler.engine import finish, message_queue, storage
+from crawler.engine import message_queue, storage
+from crawler.engine.finishing import finish
 from crawler.engine.initializer import initialize
 from crawler.engine.loop import InstanceLoop
 from crawler.engine.response_kind import FAILURE, RETRY, judge, retry_after

@@ -177,7 +177,7 @@ def test_what_is_under_way_is_forgotten_with_the_memory_of_it(monkeypatch: pytes
     """The database was away: the answers of before never come, and their places must not stay taken."""
     with serve({"/": Page()}) as site:
         crawl = InstanceLoop(begun({"url": site.url("/")}, speed="polite"))
-        desks = crawl.traffic.hosts
+        desks = crawl.strand.dispatch.hosts
         desks._free(desks.desk(site.address), 0.0)
         desks.ask(time.monotonic())
         assert HostService.objects.get(instance=crawl.row).flying == 1
@@ -188,7 +188,7 @@ def test_what_is_under_way_is_forgotten_with_the_memory_of_it(monkeypatch: pytes
         monkeypatch.setattr(crawl, "_round", away)
         monkeypatch.setattr(connections, "close_all", lambda: None)  # it is the test's own
         assert crawl._safe_round() and not HostService.objects.filter(instance=crawl.row).exists()
-        crawl.traffic.close()
+        crawl.strand.dispatch.close()
 
 
 @pytest.mark.parametrize("speed", ["fast", "polite"])

@@ -44,7 +44,7 @@ def politely(*points: dict[str, Any], **options: Any) -> Run:
     initialize(run)
     crawl = InstanceLoop(run)
     crawl.work()
-    assert {desk.flying for desk in crawl.traffic.hosts._desks.values()} == {0}
+    assert {desk.flying for desk in crawl.strand.dispatch.hosts._desks.values()} == {0}
     run.refresh_from_db()
     return run
 

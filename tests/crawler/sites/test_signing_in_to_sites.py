@@ -47,8 +47,9 @@ def crawl(document: Document) -> Run:
     run = launch(LaunchRequest([document.pk], by="test", speed="fast", ignore_robots=True))
     initialize(run)
     instance = InstanceLoop(run)
-    instance.traffic.fetcher.close()
-    instance.traffic.fetcher, instance.traffic.keys = Fetcher(64, instance.traffic.hosts), InstanceCredentials(run.pk)
+    dispatch = instance.strand.dispatch
+    dispatch.fetcher.close()
+    dispatch.fetcher, dispatch.keys = Fetcher(64, dispatch.hosts), InstanceCredentials(run.pk)
     instance.work()
     run.refresh_from_db()
     return run

@@ -17,15 +17,15 @@ from django.db.models import Exists, OuterRef
 
 from clearinghouse.database.aliases import WEBCRAWL
 
-from .. import bulk_sql
-from ..ledger.links_between_pages import packed_pages, versions_of
-from ..liveness.instances import fence
-from ..models import Excursion, Instance, LedgerEntry, PageHead, State
-from ..policy.backlinks import ALL, Addresses, Backlinks
-from ..policy.judge import CrawlRules
-from ..runs.crawl_changes import changing, excursion_before
-from ..runs.latest_crawls import COMPLETE, shown_before
-from ..values import CRAWLED, UNCHANGED, Snapshot
+from ... import bulk_sql
+from ...ledger.links_between_pages import packed_pages, versions_of
+from ...liveness.instances import fence
+from ...models import Excursion, Instance, LedgerEntry, PageHead, State
+from ...policy.backlinks import ALL, Addresses, Backlinks
+from ...policy.judge import CrawlRules
+from ...runs.crawl_changes import changing, excursion_before
+from ...runs.latest_crawls import COMPLETE, shown_before
+from ...values import CRAWLED, UNCHANGED, Snapshot
 
 _READ = 5_000  # ledger rows at once
 _COUNTED = 20  # pages; one with a hundred links takes two milliseconds

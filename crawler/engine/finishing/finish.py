@@ -13,19 +13,20 @@ from django.utils import timezone
 from clearinghouse.database.aliases import WEBCRAWL
 from clearinghouse.operations.work_queues import Job, wake
 
-from .. import bulk_sql
-from ..errors import CrawlerError
-from ..launching.audited_change import together
-from ..launching.control import CANCEL, LIMIT, STOP, note
-from ..liveness.instances import fence
-from ..models import ActiveQueue, Excursion, Instance, LedgerEntry, Message, MessageState, Run, State
-from ..policy.frontier import SHORT, Frontier
-from ..values import FAILED, SKIPPED, Snapshot
-from . import finish_batch, message_queue, storage
+from ... import bulk_sql
+from ...errors import CrawlerError
+from ...launching.audited_change import together
+from ...launching.control import CANCEL, LIMIT, STOP, note
+from ...liveness.instances import fence
+from ...models import ActiveQueue, Excursion, Instance, LedgerEntry, Message, MessageState, Run, State
+from ...policy.frontier import SHORT, Frontier
+from ...values import FAILED, SKIPPED, Snapshot
+from .. import message_queue, storage
+from ..counters import ExcursionCounters
+from ..local_queue import ServedQueue
+from ..storage import PendingWrites, Verdict
+from . import finish_batch
 from .backlink_counts import Derivation
-from .counters import ExcursionCounters
-from .local_queue import ServedQueue
-from .storage import PendingWrites, Verdict
 
 # The state of a run is the worst of its excursions'.
 WORST_FIRST = (State.FAILED, State.CANCELLED, State.STOPPED, State.FINISHED_AT_LIMIT, State.FINISHED)
@@ -177,7 +178,7 @@ def _propagate_after(run_id: int, worst: str) -> None:
     run = Run.objects.get(pk=run_id)
     if not run.propagate_after or worst not in {State.FINISHED, State.FINISHED_AT_LIMIT}:
         return
-    from ..propagation import services  # 6 MB with what it brings along, that no other crawl needs
+    from ...propagation import services  # 6 MB with what it brings along, that no other crawl needs
 
     try:
         propagation = services.ask(by=run.requested_by)

@@ -12,12 +12,12 @@ from typing import Any
 
 from django.utils import timezone
 
-from .. import bulk_sql
-from ..models import ActiveQueue, Event, Excursion, LedgerEntry, Message, PageVersion, State
-from ..policy.backlinks import ALL, count_backlinks, link_keys
-from ..policy.crawl_difference import CrawlDifference
-from ..runs.latest_crawls import KEPT
-from .local_queue import ServedQueue
+from ... import bulk_sql
+from ...models import ActiveQueue, Event, Excursion, LedgerEntry, Message, PageVersion, State
+from ...policy.backlinks import ALL, count_backlinks, link_keys
+from ...policy.crawl_difference import CrawlDifference
+from ...runs.latest_crawls import KEPT
+from ..local_queue import ServedQueue
 
 AT_ONCE = 64  # documents in one transaction,
 ADDRESSES_AT_ONCE = 4_096  # and their addresses: some tens of milliseconds
