@@ -60,10 +60,8 @@ def _passed(lines: list[TraceLine], snapshot: Snapshot) -> list[CheckStep]:
 def _line(line: TraceLine, snapshot: Snapshot) -> str:
     if line.check == "exclude":
         return _not_excluded(len(snapshot.excludes))
-    passed = CHECK_NAMED[line.check].passed
-    if line.check == "address" or not line.detail:
-        return passed
-    return _PASSED.get(line.check, passed + ": {}").format(line.detail)
+    detail = ": {}" if line.detail and line.check != "address" else ""
+    return _PASSED.get(line.check, CHECK_NAMED[line.check].passed + detail).format(line.detail)
 
 
 def _label(check: str) -> str:
