@@ -24,7 +24,7 @@ from .point_warnings import Caution, cautions_for
 from .queries import document_of, excludes_of, neighbours_of, patterns_of
 from .typed_urls import suggested_url
 
-COLUMNS = tuple(OPTIONS)
+COLUMNS = (*point_checks.TEXTS, *point_checks.SWITCHES, *point_checks.NUMBERS)
 NEW: dict[str, Any] = {name: option.default for name, option in OPTIONS.items()}
 TWIN = "This document already has this crawl point"
 BEING_IMPORTED = "An import that has not ended adds this crawl point: finish or cancel it first"
