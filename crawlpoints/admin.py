@@ -16,8 +16,11 @@ from clearinghouse.library.services import crawl_point_field
 from clearinghouse.web.admin.record_admin import METACOLUMNS, SEEN, RecordAdmin, RecordForm
 
 from . import point_checks, services
-from .models import CrawlPoint, CrawlPointLink, ExcludeUrl
+from .models import OPTIONS, CrawlPoint, CrawlPointLink, ExcludeUrl
 from .queries import document_of, neighbours_of, patterns_of
+
+_OPTIONS = list(OPTIONS)
+_LOGIN = _OPTIONS.index("login") + 1  # the password follows
 
 
 def _take_over(form: forms.ModelForm, problem: point_checks.Invalid) -> None:
@@ -42,10 +45,7 @@ class CrawlPointForm(RecordForm):
         model = CrawlPoint
         fields = services.COLUMNS
         widgets = {"url": forms.TextInput(attrs={"size": 80}), "root": forms.TextInput(attrs={"size": 80})}
-        labels = {
-            "url": "URL", "root": "Root string", "depth": "Depth limit", "max_pages": "Maximum pages",
-            "auth_type": "Authentication", "login": "User ID", "append": "Append to addresses",
-        }  # fmt: skip
+        labels = {name: option.label for name, option in OPTIONS.items()}
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -94,10 +94,8 @@ class CrawlPointForm(RecordForm):
 class CrawlPointAdmin(RecordAdmin):
     form = CrawlPointForm
     fields = (
-        "document", "url", "root", "depth", "max_pages", "auth_type", "login", "new_password", "forget_password",
-        "saved_password", "sign_in_url", "sign_in_user_field", "sign_in_password_field", "signed_in_text", "append",
-        "accept_bad_certificate", "merge_schemes", "ignore_query", "drop_sessions", "obey_nofollow", "stop_traps",
-        "ignore_robots", "ignore_robots_reason", "active", "note", SEEN, *METACOLUMNS,
+        "document", *_OPTIONS[:_LOGIN], "new_password", "forget_password", "saved_password", *_OPTIONS[_LOGIN:], SEEN,
+        *METACOLUMNS,
     )  # fmt: skip
     readonly_fields = ("saved_password", *METACOLUMNS)
     list_display = ("url", "root", "depth", "max_pages", "auth_type", "active", "updated_by", "updated_at")

@@ -1,7 +1,7 @@
 """Crawl points, their link to a document, exclude URLs: the seed's tables in doc_library, with our options beside."""
 
 from collections.abc import Collection
-from typing import Any, Self
+from typing import Any, NamedTuple, Self, TypeVar
 
 from django.conf import settings
 from django.db import models
@@ -21,42 +21,100 @@ class AuthType(models.IntegerChoices):
     FORM = 4, "Sign-in form"
 
 
-def _switch(column: str, on: int = 0) -> models.SmallIntegerField:
-    return models.SmallIntegerField(db_column=column, null=True, default=on, db_default=on)
+class PointOption(NamedTuple):
+    """What a column of a crawl point is to people and programs: dialog, checks, CSV, JSON API, comparisons, histories
+    and copies are made of it. What the crawler obeys has a line in crawler.values.PointSettings, a number a check."""
+
+    kind: str  # text, switch, number
+    default: Any
+    label: str
+    hint: str
+    widget: str = ""  # of the dialog, where the kind does not say it: address, area, choice
+    csv: str = ""  # its column; empty: it has none
+    more: bool = False  # it stands under "More options" of the dialog
+    summary: str = ""  # of a switch that is on, where a run tells its settings
+
+
+_Column = TypeVar("_Column", bound=models.Field)
+
+
+def _option(column: _Column, label: str, hint: str, **said: Any) -> _Column:
+    """The column with what it is to people, of which migrations know nothing."""
+    text = isinstance(column, models.CharField | models.TextField)
+    kind = "text" if text else "switch" if isinstance(column, models.SmallIntegerField) else "number"
+    column.option = PointOption(kind, "" if text else column.get_default(), label, hint, **said)
+    return column
+
+
+def _switch(name: str, label: str, hint: str, on: int = 0, more: bool = True, **said: Any) -> models.SmallIntegerField:
+    column = models.SmallIntegerField(db_column=name, null=True, default=on, db_default=on)
+    return _option(column, label, hint, more=more, **said)
+
+
+def _text(length: int, label: str, hint: str, **said: Any) -> models.CharField:
+    return _option(models.CharField(max_length=length, default="", db_default="", blank=True), label, hint, **said)
 
 
 class CrawlPoint(Record):
-    id = models.AutoField(primary_key=True, db_column="crawl_point_id")
-    url = models.CharField(db_column="crawl_point_url", max_length=ADDRESS_LENGTH)
-    root = models.CharField(db_column="root_str", max_length=ADDRESS_LENGTH)
-    auth_type = models.IntegerField(
-        db_column="crawl_auth_type_id", null=True, default=0, db_default=0, choices=AuthType.choices
-    )
-    login = models.CharField(db_column="crawl_id_str", max_length=255, null=True, blank=True)
-    # Ciphertext, bound to origin, root, type and sign-in URL: see clearinghouse/secrets.
-    password = models.CharField(db_column="crawl_pw_str", max_length=512, null=True, blank=True, editable=False)
-    append = models.CharField(db_column="append_str", max_length=255, null=True, blank=True)
-    depth = models.IntegerField(db_column="page_depth_int", default=0, db_default=0)
-    max_pages = models.IntegerField(db_column="max_pages_int", null=True, default=0, db_default=0)
-    active = _switch("active_fl", on=1)
+    """Its options stand in the order of the dialog."""
 
-    # Ours, beside the seed's columns.
+    id = models.AutoField(primary_key=True, db_column="crawl_point_id")
+    url = _option(models.CharField(db_column="crawl_point_url", max_length=ADDRESS_LENGTH), "URL",
+                  "The page where the crawl starts. Include http:// or https://.",
+                  widget="address", csv="url")  # fmt: skip
+    root = _option(
+        models.CharField(db_column="root_str", max_length=ADDRESS_LENGTH), "Root string",
+        "Only addresses that begin with exactly this text are followed. Usually the URL up to its last slash.",
+        widget="address", csv="root_string")  # fmt: skip
+    depth = _option(models.IntegerField(db_column="page_depth_int", default=0, db_default=0), "Depth limit",
+                    "How many clicks from the URL. 0 = only the URL itself, 1 = also the pages it links to.",
+                    csv="depth_limit")  # fmt: skip
+    max_pages = _option(models.IntegerField(db_column="max_pages_int", null=True, default=0, db_default=0),
+                        "Maximum pages", "Stop this crawl point after this many pages. Leave empty for no limit.",
+                        csv="maximum_pages")  # fmt: skip
+    auth_type = _option(models.IntegerField(db_column="crawl_auth_type_id", null=True, default=0, db_default=0,
+                                            choices=AuthType.choices),
+                        "Authentication", "How the site asks for a password.",
+                        widget="choice", csv="authentication")  # fmt: skip
+    login = _option(models.CharField(db_column="crawl_id_str", max_length=255, null=True, blank=True), "User ID",
+                    "The account used to read the site. For NTLM: DOMAIN\\name.", csv="user_id")  # fmt: skip
+    # Ciphertext, bound to origin, root, type and sign-in URL: see clearinghouse/vault.
+    password = models.CharField(db_column="crawl_pw_str", max_length=512, null=True, blank=True, editable=False)
     key = models.CharField(
         db_column="point_key", max_length=KEY_LENGTH, null=True, editable=False
     )  # SHA-256 of document, URL and root; NULL on deleted and adopted duplicate rows
-    sign_in_url = models.CharField(max_length=ADDRESS_LENGTH, default="", db_default="", blank=True)
-    sign_in_user_field = models.CharField(max_length=100, default="", db_default="", blank=True)
-    sign_in_password_field = models.CharField(max_length=100, default="", db_default="", blank=True)
-    signed_in_text = models.CharField(max_length=255, default="", db_default="", blank=True)
-    accept_bad_certificate = _switch("accept_bad_certificate_fl")
-    merge_schemes = _switch("merge_schemes_fl")
-    ignore_query = _switch("ignore_query_fl")
-    drop_sessions = _switch("drop_sessions_fl", on=1)
-    obey_nofollow = _switch("obey_nofollow_fl")
-    stop_traps = _switch("stop_traps_fl", on=1)
-    ignore_robots = _switch("ignore_robots_fl")
-    ignore_robots_reason = models.CharField(max_length=255, default="", db_default="", blank=True)
-    note = models.TextField(default="", db_default="", blank=True)
+    sign_in_url = _text(ADDRESS_LENGTH, "Sign-in page", "The address of the page with the sign-in form.",
+                        widget="address")  # fmt: skip
+    sign_in_user_field = _text(100, "User field", "Name of the form's user field, for example username.")
+    sign_in_password_field = _text(100, "Password field", "Name of the form's password field, for example password.")
+    signed_in_text = _text(255, "Signed in when the page contains",
+                           "Text that only a signed-in page shows, or empty.")  # fmt: skip
+    active = _switch("active_fl", "Active", "Untick to skip this crawl point without losing its settings.",
+                     on=1, more=False, csv="active")  # fmt: skip
+    append = _option(
+        models.CharField(db_column="append_str", max_length=255, null=True, blank=True), "Append to addresses",
+        "Text added to the end of every address when it is fetched, for example ?print=1. "
+        "Not part of the stored address.", widget="address", csv="append", more=True)  # fmt: skip
+    accept_bad_certificate = _switch(
+        "accept_bad_certificate_fl", "Accept a bad certificate", summary="accepts a bad certificate",
+        hint="Read the site although its certificate is expired or from an unknown issuer.")  # fmt: skip
+    merge_schemes = _switch("merge_schemes_fl", "Treat http and https as one", summary="http and https are one",
+                            hint="The same page under http:// and https:// is stored once.")  # fmt: skip
+    ignore_query = _switch("ignore_query_fl", "Ignore query strings", summary="ignores query strings",
+                           hint="Addresses that differ only after the ? are one page.")  # fmt: skip
+    drop_sessions = _switch(
+        "drop_sessions_fl", "Drop session parameters", on=1,
+        hint="Session ids (PHPSESSID, jsessionid, (S(…)) and the like) are not part of an address; sid=3 is."
+    )  # fmt: skip
+    stop_traps = _switch("stop_traps_fl", "Stop endless addresses", on=1,
+                         hint="Leave out addresses that repeat themselves or grow without end.")  # fmt: skip
+    obey_nofollow = _switch("obey_nofollow_fl", "Obey nofollow on links", summary="obeys nofollow",
+                            hint="Leave out links that the site marks with nofollow.")  # fmt: skip
+    ignore_robots = _switch("ignore_robots_fl", "Ignore robots.txt", summary="ignores robots.txt",
+                            hint="Only with the consent of the site's owner; kept with your name.")  # fmt: skip
+    ignore_robots_reason = _text(255, "Reason", "Why robots.txt may be ignored here.", more=True)
+    note = _option(models.TextField(default="", db_default="", blank=True), "Note",
+                   "Why this crawl point exists. Colleagues see it.", widget="area", csv="note")  # fmt: skip
 
     class Meta(Record.Meta):
         db_table = "crawl_point"
@@ -78,6 +136,11 @@ class CrawlPoint(Record):
         if point.__dict__.get("depth", 0) is None:
             point.depth = 0
         return point
+
+
+OPTIONS: dict[str, PointOption] = {
+    field.name: field.option for field in CrawlPoint._meta.local_fields if hasattr(field, "option")
+}
 
 
 class CrawlPointLink(Record):

@@ -13,7 +13,7 @@ from clearinghouse.addresses.parsing import has_userinfo, parse
 from clearinghouse.addresses.patterns import WEIGHT_AT_MOST, can_match, compile_exclude, weight
 from clearinghouse.addresses.roots import begins_with, folder_of
 
-from .models import AuthType
+from .models import OPTIONS, AuthType
 from .points_by_address import Neighbour, PointsByAddress, comparable_root
 from .typed_urls import network_message, refused, suggested_url, url_message
 
@@ -30,14 +30,9 @@ TYPE_NAMES = {
     AuthType.NTLM: "NTLM authentication",
     AuthType.FORM: "the sign-in form",
 }
-TEXTS = (
-    "url", "root", "login", "append", "note", "ignore_robots_reason",
-    "sign_in_url", "sign_in_user_field", "sign_in_password_field", "signed_in_text",
-)  # fmt: skip
-SWITCHES = (
-    "active", "accept_bad_certificate", "merge_schemes", "ignore_query",
-    "drop_sessions", "obey_nofollow", "stop_traps", "ignore_robots",
-)  # fmt: skip
+TEXTS, SWITCHES, NUMBERS = (
+    tuple(name for name, option in OPTIONS.items() if option.kind == kind) for kind in ("text", "switch", "number")
+)
 _SITE = re.compile(r"https?://[^/?#\s]+", re.IGNORECASE)
 
 

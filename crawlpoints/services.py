@@ -18,16 +18,14 @@ from clearinghouse.library.services import crawl_point_field
 from clearinghouse.vault.sealing import binding_of, seal
 
 from . import point_checks
-from .models import CrawlPoint, CrawlPointLink, ExcludeUrl
+from .models import OPTIONS, CrawlPoint, CrawlPointLink, ExcludeUrl
 from .point_checks import Around, Invalid
 from .point_warnings import Caution, cautions_for
 from .queries import document_of, excludes_of, neighbours_of, patterns_of
 from .typed_urls import suggested_url
 
-COLUMNS = (*point_checks.TEXTS, *point_checks.SWITCHES, "depth", "max_pages", "auth_type")
-NEW: dict[str, Any] = {
-    "depth": 0, "max_pages": 0, "auth_type": 0, "active": 1, "drop_sessions": 1, "stop_traps": 1,
-}  # fmt: skip
+COLUMNS = (*point_checks.TEXTS, *point_checks.SWITCHES, *point_checks.NUMBERS)
+NEW: dict[str, Any] = {name: option.default for name, option in OPTIONS.items()}
 TWIN = "This document already has this crawl point"
 BEING_IMPORTED = "An import that has not ended adds this crawl point: finish or cancel it first"
 CLEARED = (

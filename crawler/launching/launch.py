@@ -6,7 +6,7 @@ Does not: queue or fetch anything. Called by: screens, the API, commands, schedu
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass, field, fields
 from datetime import datetime
 from functools import partial
 from typing import Any
@@ -227,14 +227,9 @@ def snapshot_of(document: Document, include_inactive: bool = False) -> Snapshot:
     return Snapshot(document.pk, chosen, tuple(excludes))
 
 
+_OBEYED = {item.name: item.type for item in fields(PointSettings)}
+
+
 def settings_of(point: CrawlPoint) -> PointSettings:
-    return PointSettings(
-        id=point.pk, url=point.url, root=point.root, depth=point.depth, max_pages=point.max_pages or 0,
-        auth_type=point.auth_type or 0, login=point.login or "", append=point.append or "", active=bool(point.active),
-        sign_in_url=point.sign_in_url, sign_in_user_field=point.sign_in_user_field,
-        sign_in_password_field=point.sign_in_password_field, signed_in_text=point.signed_in_text,
-        accept_bad_certificate=bool(point.accept_bad_certificate), merge_schemes=bool(point.merge_schemes),
-        ignore_query=bool(point.ignore_query), drop_sessions=bool(point.drop_sessions),
-        obey_nofollow=bool(point.obey_nofollow), stop_traps=bool(point.stop_traps),
-        ignore_robots=bool(point.ignore_robots),
-    )  # fmt: skip
+    """What the crawler obeys; an empty column, which an adopted row may have, is 0, no or no text."""
+    return PointSettings(**{name: kind(getattr(point, name) or kind()) for name, kind in _OBEYED.items()})

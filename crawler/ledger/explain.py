@@ -5,28 +5,24 @@ Called by: the command explain, the tester, every Why?.
 """
 
 from collections.abc import Mapping
+from itertools import zip_longest
 from typing import Any, NamedTuple
 
-from clearinghouse.addresses import Refusal
+from clearinghouse.addresses import Address, Refusal
 from clearinghouse.addresses.networks import address_allowed
-from clearinghouse.addresses.parsing import parse
 from clearinghouse.database.digests import digest_of
+from crawlpoints.points_by_address import comparable_root
 
 from .. import extract
 from ..models import Excursion, LedgerEntry, PageVersion, State
-from ..policy.judge import CHECK_ORDER, CrawlRules, LinkVerdict, TraceLine, too_deep
+from ..policy.address_checks import RANKS, too_deep
+from ..policy.judge import CrawlRules, LinkVerdict, trace_of
 from ..preview.timed_rules import Deadline, RulesInTime
 from ..sites import site_store
 from ..values import REASONS, PointSettings, Snapshot
 from .depths import depths_of
 
 YES, NO, DEPENDS = "yes", "no", "depends"
-_REASON_OF = {
-    "address": "bad_address", "scheme": "scheme_not_allowed", "port": "port_not_allowed", "root": "outside_root",
-    "traps": "trap_suspected", "exclude": "excluded", "nofollow": "nofollow", "depth": "too_deep",
-    "deactivation": "point_deactivated", "network": "address_refused", "robots": "robots_disallowed",
-}  # fmt: skip
-_CHECK_OF = {reason: check for check, reason in _REASON_OF.items()} | {"too_long": "address"}
 NO_POINT = "no crawl point of this document is active"
 IGNORED = "ignored by this crawl point"
 Verdict = tuple[bool, str]  # of a robots.txt: whether it allows, and its rule
@@ -50,19 +46,14 @@ def explain(
     linked = rules.verdicts(url, *_marks(source[1], rules, judged.url)) if source else judged
     best = _best(rules, judged, linked, arrivals)
     point = best.point if best else _deepest(rules, judged)
-    made = rules.trace(url, robots=robots or _robots(rules, judged), point_id=point.id if point else None)
-    lines = _with_robots(made, rules, judged)
-    if not any(line.result == "stop" for line in lines):
-        lines = [_network(_activity(line), judged.url) for line in lines]
-    if best is not None:
-        lines = _of_arrival(lines, best)
-    stop = next((line for line in lines if line.result == "stop"), None)
-    verdict = NO if stop else YES if best else DEPENDS
+    refusal, compared = _checked(rules, judged, point, best, robots)
+    verdict = NO if refusal else YES if best else DEPENDS
     limit = point.depth if point else 0
     return {
-        "verdict": verdict, "reason": _reason(stop, judged.url), "url": judged.url,
+        "verdict": verdict, "reason": refusal.reason if refusal else "", "url": judged.url,
         "depth": best.depth if best else limit if verdict == DEPENDS else None,
-        "crawl_point_id": point.id if point else None, "trace": [line._asdict() for line in lines],
+        "crawl_point_id": point.id if point else None,
+        "trace": [line._asdict() for line in trace_of(refusal, compared)],
     }  # fmt: skip
 
 
@@ -79,25 +70,11 @@ def sentence_of(answer: Mapping[str, Any]) -> str:
     return "Only if the start page redirects to it: the depth limit is 0"
 
 
-def _reason(stop: TraceLine | None, url: str) -> str:
-    if stop is None:
-        return ""
-    if stop.check == "address":
-        read = parse(url)
-        return read.reason if isinstance(read, Refusal) else "bad_address"
-    return _REASON_OF.get(stop.check, "")
-
-
 def _deepest(rules: CrawlRules, judged: LinkVerdict) -> PointSettings | None:
     """Of the crawl points that let it in the one with the highest depth limit; of several the owner."""
     points = (prepared.settings for prepared in rules.points)
     free = [point for point in points if judged.refusals.get(point.id) is None]
     return max(free, key=lambda point: (point.depth, point.id == judged.owner), default=rules.deciding(judged))
-
-
-def _activity(line: TraceLine) -> TraceLine:
-    """The rules hold active crawl points only; nobody asks further when there is none."""
-    return line._replace(result="pass") if line.check == "deactivation" else line
 
 
 class Arrival(NamedTuple):
@@ -121,7 +98,7 @@ def _best(rules: CrawlRules, judged: LinkVerdict, linked: LinkVerdict, arrivals:
 
 
 def _order(refusal: Refusal | None) -> int:
-    return len(CHECK_ORDER) if refusal is None else CHECK_ORDER.index(refusal.reason)
+    return len(RANKS) if refusal is None else RANKS[refusal.reason]
 
 
 def _source(snapshot: Snapshot, rules: CrawlRules, found_on: str) -> tuple[Excursion, LedgerEntry] | None:
@@ -170,49 +147,61 @@ def _starting_at(rules: CrawlRules, url: str) -> dict[int, int]:
     return {point.id: 0 for point in points if rules.verdicts(point.url).url == url}
 
 
-def _of_arrival(lines: list[TraceLine], arrival: Arrival) -> list[TraceLine]:
-    """The checks as the crawl point of this arrival makes them; behind a stop none is made."""
-    shown: list[TraceLine] = []
-    stopping = arrival.refusal
-    for line in lines:
-        if any(before.result == "stop" for before in shown):
-            line = line._replace(result="idle", detail="")
-        elif stopping is not None and line.check == _CHECK_OF.get(stopping.reason):
-            line = line._replace(result="stop", detail=stopping.detail)
-        elif line.check == "depth":
-            line = line._replace(result="pass", detail=f"depth {arrival.depth} of {arrival.point.depth}")
-        shown.append(line)
-    return shown
+def _checked(
+    rules: CrawlRules, judged: LinkVerdict, point: PointSettings | None, best: Arrival | None, robots: Verdict | None
+) -> tuple[Refusal | None, dict[str, str]]:
+    """What stops it, and what each check compared; without a crawl point nobody asks for it."""
+    if point is None:
+        return rules.without_points(judged), rules.compared(judged)
+    owner = next((one.settings for one in rules.points if one.settings.id == judged.owner), None)
+    robots = robots or _robots(owner, judged)
+    compared = rules.compared(judged, point, best.depth if best else None, robots)
+    if owner is not None and owner.ignore_robots:
+        compared["robots"] = IGNORED
+    refusal = best.refusal if best else judged.refusals.get(point.id)
+    if refusal is None and robots is not None and not robots[0]:
+        refusal = Refusal("robots_disallowed", robots[1])
+    if refusal is None and judged.address is not None:
+        compared["deactivation"] = ""  # the rules hold active crawl points only
+        refusal = _network(judged.address, compared)
+    return refusal, compared
 
 
-def _robots(rules: CrawlRules, judged: LinkVerdict) -> Verdict | None:
+def _robots(owner: PointSettings | None, judged: LinkVerdict) -> Verdict | None:
     """The verdict of the robots.txt kept of this site; None when it was never read or is not asked."""
-    owner = _owner(rules, judged)
     if judged.address is None or owner is None or owner.ignore_robots:
         return None
     robots = site_store.robots(digest_of(judged.address.origin))
     return robots.allowed(judged.url) if robots else None
 
 
-def _owner(rules: CrawlRules, judged: LinkVerdict) -> PointSettings | None:
-    return next((p.settings for p in rules.points if p.settings.id == judged.owner), None)
-
-
-def _with_robots(lines: list[TraceLine], rules: CrawlRules, judged: LinkVerdict) -> list[TraceLine]:
-    """A crawl point that does not ask robots.txt says so; behind a stop nothing is said."""
-    owner = _owner(rules, judged)
-    if owner is None or not owner.ignore_robots or any(line.result == "stop" for line in lines):
-        return lines
-    return [line._replace(result="pass", detail=IGNORED) if line.check == "robots" else line for line in lines]
-
-
-def _network(line: TraceLine, url: str) -> TraceLine:
+def _network(address: Address, compared: dict[str, str]) -> Refusal | None:
     """An address given in numbers is judged at once; a name only when it is resolved for the request."""
-    address = parse(url)
-    if line.check != "network" or isinstance(address, Refusal):
-        return line
     host = address.host.strip("[]")
     if not host.replace(".", "").isdigit() and ":" not in host:
-        return line
-    allowed = address_allowed(host, address.port)
-    return line._replace(result="pass" if allowed else "stop", detail=host)
+        return None
+    compared["network"] = host
+    return None if address_allowed(host, address.port) else Refusal("address_refused", host)
+
+
+class RootComparison(NamedTuple):
+    """Root string and address with the first character that differs."""
+
+    same: str
+    root_hit: str
+    root_rest: str
+    address_hit: str
+    address_rest: str
+
+    @property
+    def position(self) -> int:
+        return len(self.same) + 1
+
+
+def compare(root: str, address: str) -> RootComparison | None:
+    """Where they part, the root as it is compared; None when the address does begin with it."""
+    root = comparable_root(root)
+    at = next((at for at, (one, other) in enumerate(zip_longest(root, address)) if one != other), len(root))
+    if at == len(root):
+        return None
+    return RootComparison(root[:at], root[at : at + 1], root[at + 1 :], address[at : at + 1], address[at + 1 :])

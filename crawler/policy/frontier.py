@@ -15,7 +15,8 @@ from clearinghouse.database.digests import digest_of
 from crawler.values import FAILED, REDIRECTED, SKIPPED, Snapshot
 
 from . import path
-from .judge import CHECK_ORDER, CrawlRules
+from .address_checks import CHECK_ORDER, RANKS
+from .judge import CrawlRules
 from .page_limit import PageLimit
 
 MAX_HOPS = 10
@@ -23,8 +24,6 @@ SHORT = 15  # bytes of a digest that are kept in memory: one more, and Python ta
 REMEMBERED = 60_000  # links with their verdicts, and as many with the depth at which they were looked at
 _URL_STORED = 4096  # what is kept of a "link" that is no web address
 
-# The verdict of the crawl point that got furthest in the check order is the one kept.
-_RANKS = {reason: position for position, reason in enumerate(CHECK_ORDER)}
 _NEVER = 1_000_000
 _NOFOLLOW = Refusal("nofollow")
 _DEACTIVATED = Refusal("point_deactivated")
@@ -135,7 +134,7 @@ class Frontier:
                     self.deferred[way.point][key[:SHORT]] = key
 
     def restore_skip(self, short: bytes, reason: str) -> None:
-        self.remember(short, path.with_kind(0, path.SKIPPED, _RANKS.get(reason, len(_RANKS))))
+        self.remember(short, path.with_kind(0, path.SKIPPED, RANKS.get(reason, len(RANKS))))
 
     def restore_redirect(self, short: bytes, key: bytes, destination: str) -> None:
         self.redirects[short] = (self.judge(destination).short, key)
@@ -230,7 +229,7 @@ class Frontier:
 
     def _skip(self, judged: RememberedVerdict, point: int, depth: int, parent: bytes | None, refusal: Refusal) -> None:
         state = self.known.get(judged.short)
-        rank = _RANKS[refusal.reason]
+        rank = RANKS[refusal.reason]
         if state is not None and (path.kind(state) != path.SKIPPED or path.rank(state) >= rank):
             return
         skip = Skip(judged.key, judged.href, refusal, self.ids[point], depth, parent)
@@ -351,7 +350,7 @@ class Frontier:
             if refused is None and way.hop < MAX_HOPS:
                 self._admit(judged, way.point, way.depth, way.hop + 1, key)
             verdicts.append(refused or Refusal("" if way.hop < MAX_HOPS else "too_many_redirects", destination))
-        if all(verdict.reason in _RANKS for verdict in verdicts):
+        if all(verdict.reason in RANKS for verdict in verdicts):
             return SKIPPED, _of_redirect(_furthest(verdicts), destination)
         self.redirects[short] = (judged.short, key)
         if self._circle(short):
@@ -381,7 +380,7 @@ def _reason(state: int) -> str:
 
 
 def _furthest(refusals: list[Refusal]) -> Refusal:
-    return max(refusals, key=lambda refusal: _RANKS[refusal.reason])
+    return max(refusals, key=lambda refusal: RANKS[refusal.reason])
 
 
 def _of_redirect(refusal: Refusal, destination: str) -> Refusal:

@@ -3,37 +3,20 @@
 Crawler, explainer, preview and the oracle of the tests ask the same functions, so they cannot disagree.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import takewhile
 from typing import NamedTuple
 
 from clearinghouse.addresses import Address, Refusal
-from clearinghouse.addresses.networks import port_allowed
 from clearinghouse.addresses.parsing import parse
 from clearinghouse.addresses.patterns import Exclude, compile_exclude
 from clearinghouse.addresses.roots import canonical_root
 from clearinghouse.web.plurals import plural
+from crawler.policy.address_checks import ADDRESS_CHECKS, CHECKS, LINK_CHECKS, RANKS, CheckStage, too_deep
 from crawler.policy.identity import identify, without_session_folder
-from crawler.policy.traps import suspicion
 from crawler.values import PointSettings, Snapshot
 
 from .session_ids import without_folder
-
-# The reasons in check order: of several verdicts about one URL, the furthest down this list stands in the ledger.
-CHECK_ORDER = (
-    "bad_address", "too_long", "scheme_not_allowed", "port_not_allowed", "outside_root", "trap_suspected",
-    "excluded", "nofollow", "too_deep", "point_deactivated", "run_limit", "address_refused", "robots_disallowed",
-    "page_limit",
-)  # fmt: skip
-_CHECKS = {
-    "address": ("bad_address", "too_long"), "scheme": ("scheme_not_allowed",), "port": ("port_not_allowed",),
-    "root": ("outside_root",), "traps": ("trap_suspected",), "exclude": ("excluded",), "nofollow": ("nofollow",),
-    "depth": ("too_deep",), "deactivation": ("point_deactivated",), "run limit": ("run_limit",),
-    "network": ("address_refused",), "robots": ("robots_disallowed",), "maximum": ("page_limit",),
-}  # fmt: skip
-_OF_A_POINT = frozenset({"root", "traps", "exclude", "nofollow", "depth"})  # what only a crawl point can answer
-_ASKED_LATER = {"depth", "deactivation", "run limit", "network", "robots", "maximum"}
-_RANK = {reason: rank for rank, reason in enumerate(CHECK_ORDER)}
 
 
 class LinkVerdict(NamedTuple):
@@ -54,7 +37,7 @@ class TraceLine(NamedTuple):
 class _Point(NamedTuple):
     settings: PointSettings
     root: str
-    other_root: str  # the same root with the other scheme, when both count as one
+    roots: tuple[str, ...]  # with the same root of the other scheme, when both count as one
     outside: Refusal
 
 
@@ -67,7 +50,7 @@ class CrawlRules:
         # The longest root first, ties to the lowest id: the first that matches is the owner.
         self._by_root = sorted(self.points, key=lambda point: (-len(point.root), point.settings.id))
         compiled = map(compile_exclude, snapshot.excludes)
-        self.excludes: list[Exclude] = [exclude for exclude in compiled if not isinstance(exclude, Refusal)]
+        self.excludes: Sequence[Exclude] = [exclude for exclude in compiled if not isinstance(exclude, Refusal)]
 
     def owner(self, address: Address) -> PointSettings | None:
         """The crawl point as which this address is read: longest root on the canonical URL, before its options."""
@@ -99,12 +82,19 @@ class CrawlRules:
         if isinstance(parsed, Refusal):
             return LinkVerdict(href, None, 0, dict.fromkeys(self._settings, parsed))
         address, owner = self.identity(parsed)
-        early = _early(address)
-        if early is not None:
-            return LinkVerdict(address.href, address, owner.id if owner else 0, dict.fromkeys(self._settings, early))
+        for check in ADDRESS_CHECKS:
+            early = check(address)
+            if early is not None:
+                return LinkVerdict(
+                    address.href, address, owner.id if owner else 0, dict.fromkeys(self._settings, early)
+                )
         if owner is None:  # the owner is the first whose root matches: outside for all, and nothing else is asked
             return LinkVerdict(address.href, address, 0, {point.settings.id: point.outside for point in self.points})
-        late = self._late(address, owner, nofollow, page_nofollow)
+        late = None
+        for ask in LINK_CHECKS:
+            late = ask(address, owner, self.excludes, nofollow, page_nofollow)
+            if late is not None:
+                break
         refusals = {point.settings.id: late if _under(address.href, point) else point.outside for point in self.points}
         return LinkVerdict(address.href, address, owner.id, refusals)
 
@@ -120,15 +110,14 @@ class CrawlRules:
         for the one that decides."""
         judged = self.verdicts(url, nofollow)
         if not self.points:
-            return _lines(_without_points(judged), self._details(judged, None, None, None), _OF_A_POINT)
+            return trace_of(self.without_points(judged), self.compared(judged))
         point = self._settings.get(point_id or 0) or self.deciding(judged)
         refusal = judged.refusals.get(point.id) if point else None
         if refusal is None and point and found_depth is not None:
             refusal = too_deep(point, found_depth)
         if refusal is None and robots is not None and not robots[0]:
             refusal = Refusal("robots_disallowed", robots[1])
-        details = self._details(judged, point, found_depth, robots)
-        return _lines(refusal, details)
+        return trace_of(refusal, self.compared(judged, point, found_depth, robots))
 
     def deciding(self, judged: LinkVerdict) -> PointSettings | None:
         """The crawl point whose verdict stands: of several that let the URL in the owner, of several that get equally
@@ -145,9 +134,14 @@ class CrawlRules:
         nearest = max(best, key=lambda point: _followed(point.root, judged.url), default=None)
         return nearest.settings if nearest else None
 
-    def _details(
-        self, judged: LinkVerdict, point: PointSettings | None, depth: int | None, robots: tuple[bool, str] | None
+    def compared(
+        self,
+        judged: LinkVerdict,
+        point: PointSettings | None = None,
+        depth: int | None = None,
+        robots: tuple[bool, str] | None = None,
     ) -> dict[str, str]:
+        """By the name of the check: what the address was held against."""
         address = judged.address
         details = {"address": judged.url}
         if address is not None:
@@ -163,22 +157,13 @@ class CrawlRules:
             details["robots"] = robots[1]
         return details
 
-    def _late(self, address: Address, owner: PointSettings, nofollow: bool, page_nofollow: bool) -> Refusal | None:
-        """The checks after the root, which are the same for all crawl points whose root it begins with."""
-        if owner.stop_traps:
-            rule = suspicion(address)
-            if rule:
-                return Refusal("trap_suspected", rule)
-        excluded = self._excluded(address)
-        if excluded is not None:
-            return excluded
-        return Refusal("nofollow") if page_nofollow or (nofollow and owner.obey_nofollow) else None
-
-    def _excluded(self, address: Address) -> Refusal | None:
-        for exclude in self.excludes:
-            if exclude.matches(address.href):
-                return Refusal("excluded", exclude.pattern)
-        return None
+    def without_points(self, judged: LinkVerdict) -> Refusal:
+        """Nobody asks for an address of a document without an active crawl point, unless an earlier check stops it."""
+        if judged.address is None:
+            read = parse(judged.url)
+            return read if isinstance(read, Refusal) else Refusal("bad_address", judged.url)
+        refused = (check(judged.address) for check in ADDRESS_CHECKS)
+        return next(filter(None, refused), Refusal("point_deactivated"))
 
 
 def first_blocking(refusals: Iterable[Refusal | None]) -> Refusal | None:
@@ -187,21 +172,9 @@ def first_blocking(refusals: Iterable[Refusal | None]) -> Refusal | None:
     for refusal in refusals:
         if refusal is None:
             return None
-        if furthest is None or _RANK[refusal.reason] > _RANK[furthest.reason]:
+        if furthest is None or RANKS[refusal.reason] > RANKS[furthest.reason]:
             furthest = refusal
     return furthest
-
-
-def too_deep(point: PointSettings, depth: int) -> Refusal | None:
-    """The last check made when a link is found: the only one that needs the way it was found."""
-    return Refusal("too_deep", f"depth {depth} of {point.depth}") if depth > point.depth else None
-
-
-def _early(address: Address) -> Refusal | None:
-    """The check of a readable address before the root, which is the same for all crawl points."""
-    if not port_allowed(address.host, address.port):
-        return Refusal("port_not_allowed", str(address.port))
-    return None
 
 
 def _prepared(settings: PointSettings) -> _Point:
@@ -213,8 +186,8 @@ def _prepared(settings: PointSettings) -> _Point:
         root = without_folder(root)  # copied from a browser; addresses are compared without it
     scheme, separator, rest = root.partition("://")
     swapped = ("http" if scheme == "https" else "https") + separator + rest
-    other = swapped if settings.merge_schemes and separator else root
-    return _Point(settings, root, other, Refusal("outside_root", settings.root))
+    roots = (root, swapped) if settings.merge_schemes and separator else (root,)
+    return _Point(settings, root, roots, Refusal("outside_root", settings.root))
 
 
 def _followed(root: str, href: str) -> int:
@@ -223,27 +196,21 @@ def _followed(root: str, href: str) -> int:
 
 
 def _under(href: str, point: _Point) -> bool:
-    return href.startswith((point.root, point.other_root))
+    return href.startswith(point.roots)
 
 
-def _without_points(judged: LinkVerdict) -> Refusal:
-    """Nobody asks for an address of a document without an active crawl point; the earlier checks stop it earlier."""
-    if judged.address is None:
-        read = parse(judged.url)
-        return read if isinstance(read, Refusal) else Refusal("bad_address", judged.url)
-    return _early(judged.address) or Refusal("point_deactivated")
-
-
-def _lines(refusal: Refusal | None, details: dict[str, str], unasked: frozenset[str] = frozenset()) -> list[TraceLine]:
-    """Checks before the refusal passed, those behind it were not made; without a detail nobody asked them."""
+def trace_of(refusal: Refusal | None, compared: Mapping[str, str]) -> list[TraceLine]:
+    """Checks before the refusal passed, those behind it were not made; nor were those of a crawl point without one, or
+    those that are made later, unless they say what they compared."""
     lines: list[TraceLine] = []
     stopped = False
-    for check, reasons in _CHECKS.items():
-        if refusal is not None and refusal.reason in reasons:
+    for check in CHECKS:
+        asked = "root" if check.stage is CheckStage.LINK else check.name
+        if refusal is not None and refusal.reason in check.reasons:
             stopped = True
-            lines.append(TraceLine(check, "stop", refusal.detail))
-        elif stopped or check in unasked or (check in _ASKED_LATER and check not in details):
-            lines.append(TraceLine(check, "idle", ""))
+            lines.append(TraceLine(check.name, "stop", refusal.detail))
+        elif stopped or (check.stage is not CheckStage.ADDRESS and asked not in compared):
+            lines.append(TraceLine(check.name, "idle", ""))
         else:
-            lines.append(TraceLine(check, "pass", details.get(check, "")))
+            lines.append(TraceLine(check.name, "pass", compared.get(check.name, "")))
     return lines

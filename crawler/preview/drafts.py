@@ -7,7 +7,7 @@ from typing import Any
 from clearinghouse.library.models import Document
 from clearinghouse.web.listing import whole_number
 from crawlpoints.models import CrawlPoint, ExcludeUrl
-from crawlpoints.point_checks import SWITCHES, TEXTS, check_unsaved, suggested_root
+from crawlpoints.point_checks import NUMBERS, SWITCHES, TEXTS, check_unsaved, suggested_root
 
 from ..launching.launch import settings_of, snapshot_of
 from ..values import PointSettings, Snapshot
@@ -23,7 +23,7 @@ def draft_of(point: CrawlPoint | None, entries: Mapping[str, Any]) -> PointSetti
     values: dict[str, Any] = {name: str(entries.get(name) or "").strip() for name in TEXTS}
     values["root"] = values["root"] or suggested_root(values["url"])
     values |= {name: int(bool(entries.get(name))) for name in SWITCHES}
-    for name in ("depth", "max_pages", "auth_type"):
+    for name in NUMBERS:
         values[name] = whole_number(str(entries.get(name) or "").strip(), 9) or 0
     return settings_of(CrawlPoint(pk=point.pk if point else 0, **values))
 

@@ -6,7 +6,7 @@ web server has not. Does not: decide anything else than its rules (policy.judge)
 
 import time
 
-from clearinghouse.addresses import Address, Refusal
+from clearinghouse.addresses.patterns import Exclude
 from clearinghouse.web.plurals import plural
 
 from ..errors import TimeUsedUp
@@ -32,20 +32,26 @@ class Deadline:
             raise TimeUsedUp(TOO_LONG.format(seconds=plural(round(self._seconds), "second")))
 
 
+class TimedExclude:
+    """An exclude URL that looks at the deadline each time before it is tried."""
+
+    def __init__(self, exclude: Exclude, deadline: Deadline) -> None:
+        self.pattern, self.kind = exclude.pattern, exclude.kind
+        self._exclude, self._deadline = exclude, deadline
+
+    def matches(self, href: str) -> bool:
+        self._deadline.look()
+        return self._exclude.matches(href)
+
+
 class RulesInTime(CrawlRules):
     """The same verdicts as Rules; the deadline is looked at for each address, and before each exclude URL is tried."""
 
     def __init__(self, snapshot: Snapshot, deadline: Deadline) -> None:
         super().__init__(snapshot)
         self.deadline = deadline
+        self.excludes = [TimedExclude(exclude, deadline) for exclude in self.excludes]
 
     def verdicts(self, href: str, nofollow: bool = False, page_nofollow: bool = False) -> LinkVerdict:
         self.deadline.look()
         return super().verdicts(href, nofollow, page_nofollow)
-
-    def _excluded(self, address: Address) -> Refusal | None:
-        for exclude in self.excludes:
-            self.deadline.look()
-            if exclude.matches(address.href):
-                return Refusal("excluded", exclude.pattern)
-        return None

@@ -18,8 +18,9 @@ from .. import undo
 from ..bulk_changes import MOST
 from ..documents import crawl_facts, navigator_rows
 from ..documents.tables import AcrossTable, in_words_sorted
+from ..imports.short_import import POINT_COLUMNS
 from ..models import AuthType, CrawlPointLink
-from ..panel.views import CSV_HEAD, PointRow, csv_line, for_eyes_of, row_of
+from ..panel.views import PointRow, csv_line, for_eyes_of, row_of
 from .queries import FAILING, STATES, PointFilter, links_of
 
 SIZES = (50, 100, 200)
@@ -105,7 +106,7 @@ def export(request: HttpRequest) -> HttpResponseBase:
     """The columns of the panel's CSV, so that the lines of one document can be imported there again."""
     require(request.user, Action.VIEW)
     links = links_asked(request.user, request.GET)
-    return csv_answer("crawl-points.csv", CSV_HEAD, for_eyes_of(request.user, _lines(links)))
+    return csv_answer("crawl-points.csv", POINT_COLUMNS, for_eyes_of(request.user, _lines(links)))
 
 
 def _lines(links: QuerySet[CrawlPointLink]) -> Iterator[list[Any]]:

@@ -9,7 +9,7 @@ from django.forms.renderers import DjangoTemplates
 
 from clearinghouse.accounts import options
 
-from ..models import AuthType, CrawlPoint
+from ..models import OPTIONS, AuthType, CrawlPoint, PointOption
 from ..point_checks import SWITCHES, TEXTS, Invalid, exclude_lines
 
 ADDRESS = {
@@ -21,49 +21,35 @@ ADDRESS = {
 }
 NUMBER = {"class": "w4", "inputmode": "numeric", "autocomplete": "off"}
 PLAIN = {"autocomplete": "off", "spellcheck": "false", "autocapitalize": "none"}
-STARTING = {"active": True, "drop_sessions": True, "stop_traps": True, "auth_type": 0}
+STARTING = {name: bool(OPTIONS[name].default) for name in SWITCHES} | {"auth_type": 0}
 OPENED = "crawlpoints.opened"
-# Columns whose values two people can disagree about, in the order of the dialog.
-LABELS = {
-    "url": "URL", "root": "Root string", "depth": "Depth limit", "max_pages": "Maximum pages",
-    "auth_type": "Authentication", "login": "User ID", "sign_in_url": "Sign-in page",
-    "sign_in_user_field": "User field", "sign_in_password_field": "Password field",
-    "signed_in_text": "Signed in when the page contains", "append": "Append to addresses",
-    "accept_bad_certificate": "Accept a bad certificate", "merge_schemes": "Treat http and https as one",
-    "ignore_query": "Ignore query strings", "drop_sessions": "Drop session parameters",
-    "stop_traps": "Stop endless addresses", "obey_nofollow": "Obey nofollow on links",
-    "ignore_robots": "Ignore robots.txt", "ignore_robots_reason": "Reason", "active": "Active", "note": "Note",
-}  # fmt: skip
+# Columns whose values two people can disagree about.
+LABELS = {name: option.label for name, option in OPTIONS.items()}
+_ATTRS = {"address": ADDRESS, "number": NUMBER, "text": PLAIN}
 
 
-def _text(label: str, hint: str = "", attrs: dict[str, Any] | None = None) -> forms.CharField:
-    return forms.CharField(label=label, help_text=hint, required=False, widget=forms.TextInput(attrs=attrs or PLAIN))
+def _field(option: PointOption) -> forms.Field:
+    said: dict[str, Any] = {"label": option.label, "help_text": option.hint, "required": False}
+    if option.kind == "switch":
+        return forms.BooleanField(**said)
+    if option.widget == "choice":
+        return forms.CharField(widget=forms.RadioSelect(choices=AuthType.choices), **said)
+    if option.widget == "area":
+        return forms.CharField(widget=forms.Textarea(attrs={"rows": 2}), **said)
+    return forms.CharField(widget=forms.TextInput(attrs=_ATTRS[option.widget or option.kind]), **said)
 
 
-def _box(label: str, hint: str = "") -> forms.BooleanField:
-    return forms.BooleanField(label=label, help_text=hint, required=False)
+_OptionsForm: Any = type(forms.Form)("_OptionsForm", (forms.Form,), {n: _field(one) for n, one in OPTIONS.items()})
 
 
-class PointForm(forms.Form):
+class PointForm(_OptionsForm):
     default_renderer = DjangoTemplates
 
-    url = _text("URL", "The page where the crawl starts. Include http:// or https://.", ADDRESS)
-    root = _text(
-        "Root string",
-        "Only addresses that begin with exactly this text are followed. Usually the URL up to its last slash.",
-        ADDRESS,
-    )
-    depth = _text(
-        "Depth limit", "How many clicks from the URL. 0 = only the URL itself, 1 = also the pages it links to.", NUMBER
-    )
-    max_pages = _text("Maximum pages", "Stop this crawl point after this many pages. Leave empty for no limit.", NUMBER)
-    auth_type = forms.CharField(
-        label="Authentication",
-        help_text="How the site asks for a password.",
-        required=False,
-        widget=forms.RadioSelect(choices=AuthType.choices),
-    )
-    login = _text("User ID", "The account used to read the site. For NTLM: DOMAIN\\name.")
+    # In the summary of errors the fields stand as in the dialog.
+    field_order = (
+        "url", "root", "depth", "max_pages", "auth_type", "login", "password", "forget_password", "sign_in_url",
+        "sign_in_user_field", "sign_in_password_field", "signed_in_text", "active", "excludes",
+    )  # fmt: skip
     password = forms.CharField(
         label="Password",
         help_text="Stored encrypted. It is never shown again.",
@@ -71,43 +57,13 @@ class PointForm(forms.Form):
         strip=False,
         widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
     )
-    forget_password = _box("Remove the saved password")
-    sign_in_url = _text("Sign-in page", "The address of the page with the sign-in form.", ADDRESS)
-    sign_in_user_field = _text("User field", "Name of the form's user field, for example username.")
-    sign_in_password_field = _text("Password field", "Name of the form's password field, for example password.")
-    signed_in_text = _text("Signed in when the page contains", "Text that only a signed-in page shows, or empty.")
-    active = _box("Active", "Untick to skip this crawl point without losing its settings.")
+    forget_password = forms.BooleanField(label="Remove the saved password", required=False)
     excludes = forms.CharField(
         label="Exclude URLs",
         required=False,
         strip=False,  # messages count the lines as they stand
         widget=forms.Textarea(attrs={"class": "url-in", "rows": 3, **PLAIN}),
     )
-    append = _text(
-        "Append to addresses",
-        "Text added to the end of every address when it is fetched, for example ?print=1. "
-        "Not part of the stored address.",
-        ADDRESS,
-    )
-    note = forms.CharField(
-        label="Note",
-        help_text="Why this crawl point exists. Colleagues see it.",
-        required=False,
-        widget=forms.Textarea(attrs={"rows": 2}),
-    )
-    accept_bad_certificate = _box(
-        "Accept a bad certificate", "Read the site although its certificate is expired or from an unknown issuer."
-    )
-    merge_schemes = _box("Treat http and https as one", "The same page under http:// and https:// is stored once.")
-    ignore_query = _box("Ignore query strings", "Addresses that differ only after the ? are one page.")
-    drop_sessions = _box(
-        "Drop session parameters",
-        "Session ids (PHPSESSID, jsessionid, (S(…)) and the like) are not part of an address; sid=3 is.",
-    )
-    stop_traps = _box("Stop endless addresses", "Leave out addresses that repeat themselves or grow without end.")
-    obey_nofollow = _box("Obey nofollow on links", "Leave out links that the site marks with nofollow.")
-    ignore_robots = _box("Ignore robots.txt", "Only with the consent of the site's owner; kept with your name.")
-    ignore_robots_reason = _text("Reason", "Why robots.txt may be ignored here.")
     version = forms.CharField(required=False, widget=forms.HiddenInput)
     opened = forms.CharField(required=False, widget=forms.HiddenInput)
     excludes_opened = forms.CharField(required=False, widget=forms.HiddenInput)
@@ -115,7 +71,7 @@ class PointForm(forms.Form):
     def entries(self) -> dict[str, Any]:
         """What was typed, for checks and services."""
         self.is_valid()  # fills cleaned_data; no field here is ever required
-        names = (*TEXTS, *SWITCHES, "depth", "max_pages", "password", "forget_password", "excludes", "excludes_opened")
+        names = (*OPTIONS, "password", "forget_password", "excludes", "excludes_opened")
         return {name: self.cleaned_data.get(name, "") for name in names} | {
             "auth_type": self.cleaned_data.get("auth_type") or 0
         }
@@ -124,6 +80,16 @@ class PointForm(forms.Form):
         for name, messages in wrong.errors.items():
             for message in messages:
                 self.add_error(name if name in self.fields else None, message)
+
+    @property
+    def more(self) -> list[forms.BoundField]:
+        """What stands under "More options"."""
+        return [self[name] for name, option in OPTIONS.items() if option.more]
+
+    @property
+    def more_open(self) -> bool:
+        """Whether any of it is wrong, or not as it mostly is."""
+        return any(one.errors or (one.value() and not OPTIONS[one.name].default) for one in self.more)
 
     @property
     def problems(self) -> list[tuple[str, str]]:

@@ -248,11 +248,4 @@ def _context(request: HttpRequest, document: Document, point: CrawlPoint | None,
         "lines": len([line for line in str(entries.get("excludes") or "").splitlines() if line.strip()]),
         "action": reverse(name, args=[document.pk, *([point.pk] if point else [])]),
         "panel_url": panel_url(request, document.pk, at=point.pk if point else ""),
-        "more_open": _more_open(form),
     }
-
-
-def _more_open(form: PointForm) -> bool:
-    names = ("append", "accept_bad_certificate", "merge_schemes", "ignore_query", "obey_nofollow", "ignore_robots")
-    wrong = {"append", "ignore_robots_reason"} & set(form.errors if form.is_bound else ())
-    return bool(wrong) or any(form[name].value() for name in names)

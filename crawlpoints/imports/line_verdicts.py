@@ -12,17 +12,14 @@ from clearinghouse.accounts import options
 from clearinghouse.library.models import Document
 
 from .. import point_checks, services
-from ..models import AuthType, CrawlPoint, CrawlPointLink
-from ..point_checks import Around, Invalid
+from ..models import OPTIONS, AuthType, CrawlPoint, CrawlPointLink
+from ..point_checks import SWITCHES, Around, Invalid
 from ..queries import patterns_of, points_of
 from .point_csv import CsvLine
 
 ADD, CHANGE, UNCHANGED, ERROR = "add", "change", "unchanged", "error"
 # Column -> the crawl point's own name for it.
-VALUES = {
-    "url": "url", "root_string": "root", "depth_limit": "depth", "maximum_pages": "max_pages",
-    "authentication": "auth_type", "user_id": "login", "active": "active", "append": "append", "note": "note",
-}  # fmt: skip
+VALUES = {option.csv: name for name, option in OPTIONS.items() if option.csv}
 _YES, _NO = {"1", "yes", "true", "y"}, {"0", "no", "false", "n"}
 TWICE = "This crawl point stands there twice"
 
@@ -209,11 +206,11 @@ def _sentence(wrong: Invalid) -> str:
 def _values(cells: dict[str, str]) -> dict[str, Any]:
     """The cells that a crawl point has, by its own names; an empty one is a value, a missing column is none."""
     given: dict[str, Any] = {name: cells[column].strip() for column, name in VALUES.items() if column in cells}
-    if "active" in given:
-        word = given["active"].lower()
+    for name in [one for one in SWITCHES if one in given]:
+        word = given[name].lower()
         if word not in _YES | _NO | {""}:
-            raise Invalid({"active": [f"active must be 1 or 0. It is {given['active'][:40]!r}"]})
-        given["active"] = int(word not in _NO)
+            raise Invalid({name: [f"{OPTIONS[name].csv} must be 1 or 0. It is {given[name][:40]!r}"]})
+        given[name] = int(word in _YES) if word else OPTIONS[name].default
     if "auth_type" in given:
         given["auth_type"] = _auth_type(given["auth_type"])
     if given.get("depth") == "":
@@ -235,7 +232,7 @@ def _differing(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
 
 
 def _comparable(name: str, value: Any) -> str:
-    if name == "active":
+    if name in SWITCHES:
         return str(int(bool(value)))
     empty = value in (None, "") or (name == "max_pages" and str(value) == "0")
     return "" if empty else str(value).replace("\r\n", "\n")

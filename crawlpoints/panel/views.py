@@ -27,16 +27,15 @@ from .. import undo
 from ..documents import crawl_facts
 from ..documents.document_views import last_runs
 from ..documents.tables import Ordered, PointTable, in_words_sorted, sort_keys
+from ..imports.line_verdicts import VALUES
+from ..imports.short_import import POINT_COLUMNS
 from ..models import CrawlPoint, ExcludeUrl
+from ..point_checks import SWITCHES
 from ..point_warnings import cautions_for
 from ..points_by_address import Neighbour
 from ..queries import deleted_points_of, excludes_of, points_of
 from ..templatetags.panel_urls import list_url, remember_panel
 
-CSV_HEAD = (
-    "document_id", "document_title", "crawl_point_id", "url", "root_string", "depth_limit", "maximum_pages",
-    "authentication", "user_id", "active", "append", "note", "last_crawl", "pages", "errors",
-)  # fmt: skip
 PER_PAGE = 500  # crawl points; nearly every document has fewer
 _COLUMNS = {name: name for name in ("url", "root", "depth", "max_pages", "auth_type")} | {"state": "active"}
 SORT_KEYS = sort_keys(PointTable)
@@ -257,21 +256,27 @@ def export(request: HttpRequest, doc_id: int) -> HttpResponseBase:
     document = document_or_404(request.user, doc_id)
     crawls = crawl_facts.newest_of(document.pk)
     rows = (csv_line(document, point, crawls) for point in points_of(document))
-    return csv_answer(f"crawl-points-{document.pk}.csv", CSV_HEAD, for_eyes_of(request.user, rows))
+    return csv_answer(f"crawl-points-{document.pk}.csv", POINT_COLUMNS, for_eyes_of(request.user, rows))
 
 
 def for_eyes_of(user: Any, lines: Iterable[list[Any]]) -> Iterator[list[Any]]:
     """Without the user IDs, for who only reads."""
-    place, shown = CSV_HEAD.index("user_id"), sees_logins(user)
+    place, shown = POINT_COLUMNS.index("user_id"), sees_logins(user)
     for line in lines:
         yield line if shown else [*line[:place], "", *line[place + 1 :]]
+
+
+def _cell(point: CrawlPoint, name: str) -> Any:
+    value = getattr(point, name)
+    if name == "auth_type":
+        return point.get_auth_type_display()
+    return int(bool(value)) if name in SWITCHES else value or (0 if name == "depth" else "")
 
 
 def csv_line(document: Document, point: CrawlPoint, crawls: list[dict[str, Any]]) -> list[Any]:
     known = crawl_facts.point_crawls(crawls, point.pk)
     at = known.last["finished_at"] if known else None
     return [
-        document.pk, document.title, point.pk, point.url, point.root, point.depth, point.max_pages or "",
-        point.get_auth_type_display(), point.login or "", int(bool(point.active)), point.append or "", point.note,
+        document.pk, document.title, point.pk, *(_cell(point, name) for name in VALUES.values()),
         at.isoformat(timespec="seconds") if at else "", known.pages if known else "", known.errors if known else "",
     ]  # fmt: skip

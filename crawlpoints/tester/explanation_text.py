@@ -6,41 +6,12 @@ from typing import Any
 
 from clearinghouse.database.digests import digest_of
 from clearinghouse.web.plurals import plural
-from crawler.ledger.explain import IGNORED, sentence_of
+from crawler.ledger.explain import IGNORED, RootComparison, compare, sentence_of
 from crawler.models import LedgerEntry
+from crawler.policy.address_checks import CHECK_NAMED
 from crawler.reasons import reason_of
 
-from ..point_checks import comparable_root
-
-CHECKS = {
-    "address": "Can be read", "scheme": "http or https", "port": "Port", "root": "Root string",
-    "traps": "Endless addresses", "exclude": "Exclude URLs", "nofollow": "nofollow", "depth": "Depth limit",
-    "deactivation": "Crawl point active", "run limit": "Limits of the run", "network": "Network address",
-    "robots": "robots.txt", "maximum": "Maximum pages",
-}  # fmt: skip
-_PASSED = {
-    "address": "Can be read", "scheme": "Is http or https", "port": "Port allowed",
-    "root": "Begins with the root string", "traps": "Not an endless address", "exclude": "Not excluded",
-    "nofollow": "Not linked with nofollow only",
-    "depth": "Within the depth limit", "deactivation": "Crawl point active", "network": "Network address allowed",
-    "robots": "robots.txt allows it",
-    "maximum": "Maximum pages not reached",
-}  # fmt: skip
-_STOPPED = {
-    "address": "Cannot be read", "scheme": "Is not http or https", "port": "Port not allowed",
-    "traps": "Looks endless", "exclude": "Excluded by the exclude URL", "nofollow": "Linked with nofollow only",
-    "depth": "Beyond the depth limit", "deactivation": "No crawl point is active",
-    "network": "Network address not allowed", "robots": "robots.txt forbids it",
-}  # fmt: skip
 _WORDS = {"pass": "Pass", "stop": "Stop", "idle": "Not checked"}
-# Checks that wait for something, when nothing before them stopped the address.
-_WAITING = {
-    "depth": "Depth depends on the page that links to it",
-    "run limit": "Limits of the run: decided during the crawl",
-    "network": "Network address: checked when it is fetched",
-    "robots": "robots.txt: not read yet; Fetch it now reads it",
-    "maximum": "Maximum pages: decided during the crawl",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,28 +23,6 @@ class SettingNames:
 
 
 NAMELESS = SettingNames()
-
-
-@dataclass(frozen=True, slots=True)
-class FirstDifference:
-    """Root string and address with the first character that differs."""
-
-    position: int
-    root: tuple[str, str, str]  # the same, the character that differs, the rest
-    address: tuple[str, str, str]
-
-
-def compare(root: str, address: str) -> FirstDifference | None:
-    """Where they part, the root as it is compared; None when the address begins with it."""
-    root, length = comparable_root(root), 0
-    for one, other in zip(root, address, strict=False):
-        if one != other:
-            break
-        length += 1
-    if length == len(root):
-        return None
-    parts = [(text[:length], text[length : length + 1], text[length + 1 :]) for text in (root, address)]
-    return FirstDifference(length + 1, parts[0], parts[1])
 
 
 def answer_of(
@@ -128,7 +77,8 @@ def _step(
     one: Mapping[str, Any], line: str, found: Mapping[str, Any], names: SettingNames, later: bool
 ) -> dict[str, Any]:
     check, result, detail, url = one["check"], one["result"], one["detail"], found["url"]
-    label = {"pass": _PASSED, "stop": _STOPPED}.get(result, CHECKS).get(check) or CHECKS.get(check, str(check))
+    words = CHECK_NAMED[check]
+    label = {"pass": words.passed, "stop": words.stopped}.get(result) or words.label
     word = _WORDS.get(result, result)
     compared = None
     if check == "root" and result != "idle":
@@ -140,11 +90,11 @@ def _step(
     elif check == "robots" and result == "pass" and detail == IGNORED:
         label = "robots.txt"
     elif result == "idle" and later:
-        label, word = _WAITING.get(check, label), "Later"
+        label, word = words.waiting or label, "Later"
     return {"result": result, "word": word, "label": label, "detail": detail, "cmp": compared}
 
 
-def _root(result: str, label: str, root: str, url: str, point: str) -> tuple[str, str, FirstDifference | None]:
+def _root(result: str, label: str, root: str, url: str, point: str) -> tuple[str, str, RootComparison | None]:
     """Which crawl point's root string it is, and where the address leaves it."""
     of = f" of {point}" if point else ""
     compared = compare(root, url) if result == "stop" else None
@@ -156,7 +106,7 @@ def _root(result: str, label: str, root: str, url: str, point: str) -> tuple[str
 def _plain(step: Mapping[str, Any]) -> str:
     detail = f": {step['detail']}" if step["detail"] else ""
     if step["cmp"]:
-        detail = f" {step['cmp'].address[1] or 'missing'}, not {step['cmp'].root[1]}"
+        detail = f" {step['cmp'].address_hit or 'missing'}, not {step['cmp'].root_hit}"
     return f"{step['word']}: {step['label']}{detail}"
 
 

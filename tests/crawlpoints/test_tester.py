@@ -9,11 +9,10 @@ from django.urls import reverse
 
 from clearinghouse.library.models import Document
 from crawler.launching.launch import snapshot_of
-from crawler.ledger.explain import DEPENDS, NO, explain
+from crawler.ledger.explain import DEPENDS, NO, compare, explain
 from crawler.values import Snapshot
 from crawlpoints import services
 from crawlpoints.models import CrawlPoint
-from crawlpoints.tester.explanation_text import compare
 from tests.sites.misbehaving import Site, page, redirect
 
 from .test_panel import text_of
@@ -156,7 +155,7 @@ def test_root_strings_and_excludes_are_named(
 
 def test_the_first_differing_character_is_found_behind_an_unusual_spelling() -> None:
     found = compare("HTTPS://Example.gov:443/measures/", "https://example.gov/about/")
-    assert found and (found.position, found.root[1], found.address[1]) == (21, "m", "a")
+    assert found and (found.position, found.root_hit, found.address_hit) == (21, "m", "a")
 
 
 # ---- fetch it now ----

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from clearinghouse.addresses import Address, Refusal
 from clearinghouse.addresses.parsing import parse
+from crawler.policy.address_checks import CHECK_ORDER, too_deep
 from crawler.policy.identity import identify, wire_url
-from crawler.policy.judge import CHECK_ORDER, CrawlRules, first_blocking, too_deep
+from crawler.policy.judge import CrawlRules, first_blocking
 from crawler.policy.session_ids import is_session
 from crawler.policy.traps import suspicion
 from crawler.values import REASONS, PointSettings, Snapshot

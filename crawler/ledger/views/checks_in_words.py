@@ -3,45 +3,21 @@
 from dataclasses import dataclass
 
 from clearinghouse.web.plurals import plural
+from crawler.policy.address_checks import CHECK_NAMED, CHECK_OF, CheckStage
 from crawler.policy.judge import CrawlRules, TraceLine
 from crawler.reasons import reason_of
 from crawler.values import FAILED, QUEUED, REDIRECTED, SKIPPED, Snapshot
-from crawlpoints.point_checks import comparable_root
 
+from ..explain import RootComparison, compare
 from ..queries import Row
 
 PASS, STOP, IDLE = "pass", "stop", "idle"
-_EARLY = ("address", "scheme", "port")
-_WORDS = {
-    "address": "Can be read",
-    "scheme": "is {}",
-    "port": "port {} is allowed",
-    "root": "Begins with the root string {}",
+# Where this page says it otherwise than the tester.
+_PASSED = {
+    "scheme": "is {}", "port": "port {} is allowed", "root": "Begins with the root string {}",
     "traps": "Is no endless address",
-    "exclude": "",
-    "nofollow": "Not linked with nofollow only",
-    "depth": "Within the depth limit: {}",
-}
-_NAMES = {
-    "address": "address", "scheme": "scheme", "port": "port", "root": "root string", "traps": "endless addresses",
-    "exclude": "exclude URLs", "nofollow": "nofollow", "depth": "depth limit", "deactivation": "crawl point active",
-    "run limit": "limit of the run", "network": "network address", "robots": "robots.txt", "maximum": "maximum pages",
-    "fetch": "fetch",
 }  # fmt: skip
-_CHECK_OF = {"point_deactivated": "deactivation", "run_limit": "run limit", "address_refused": "network",
-             "robots_disallowed": "robots", "page_limit": "maximum"}  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True)
-class RootComparison:
-    """Root string and address with the first character that differs."""
-
-    same: str
-    root_hit: str
-    root_rest: str
-    address_hit: str
-    address_rest: str
-    position: int
+_LABELS = {"address": "address", "scheme": "scheme", "run limit": "limit of the run"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,23 +45,28 @@ def steps_of(row: Row, snapshot: Snapshot) -> list[CheckStep]:
         ending, idle = _ending(row, idle)
         steps += ending
     if idle:
-        names = ", ".join(_NAMES[check] for check in idle)
+        names = ", ".join(map(_label, idle))
         steps.append(CheckStep(IDLE, names[0].upper() + names[1:]))
     return steps
 
 
 def _passed(lines: list[TraceLine], snapshot: Snapshot) -> list[CheckStep]:
-    early = "; ".join(_line(line, snapshot) for line in lines if line.check in _EARLY)
-    late = [
-        CheckStep(PASS, _line(line, snapshot)) for line in lines if line.check not in _EARLY and line.check in _WORDS
-    ]
-    return ([CheckStep(PASS, early)] if early else []) + late
+    early, late = [], []
+    for line in lines:
+        (early if CHECK_NAMED[line.check].stage is CheckStage.ADDRESS else late).append(_line(line, snapshot))
+    return [CheckStep(PASS, text) for text in ("; ".join(early), *late) if text]
 
 
 def _line(line: TraceLine, snapshot: Snapshot) -> str:
     if line.check == "exclude":
         return _not_excluded(len(snapshot.excludes))
-    return _WORDS[line.check].format(line.detail).strip()
+    detail = ": {}" if line.detail and line.check != "address" else ""
+    return _PASSED.get(line.check, CHECK_NAMED[line.check].passed + detail).format(line.detail)
+
+
+def _label(check: str) -> str:
+    label = CHECK_NAMED[check].label
+    return _LABELS.get(check, label[0].lower() + label[1:])
 
 
 def _not_excluded(count: int) -> str:
@@ -105,26 +86,10 @@ def _stop(row: Row, line: TraceLine) -> CheckStep:
     return CheckStep(STOP, where, compared)
 
 
-def _reason(row: Row, check: str = "error") -> str:
+def _reason(row: Row, check: str = "") -> str:
     """A page that was crawled all the same has none: then the check is named."""
-    sentence = reason_of(row.reason, row.status).sentence or _NAMES.get(check, check)
+    sentence = reason_of(row.reason, row.status).sentence or (_label(check) if check else "error")
     return sentence[0].upper() + sentence[1:]
-
-
-def compare(root: str, address: str) -> RootComparison | None:
-    """Where they part, the root as it is compared; None when the address does begin with it."""
-    root = comparable_root(root)
-    length = next((k for k, (a, b) in enumerate(zip(root, address)) if a != b), min(len(root), len(address)))  # noqa: B905
-    if length == len(root):
-        return None
-    return RootComparison(
-        same=root[:length],
-        root_hit=root[length : length + 1],
-        root_rest=root[length + 1 :],
-        address_hit=address[length : length + 1],
-        address_rest=address[length + 1 :],
-        position=length + 1,
-    )
 
 
 def _ending(row: Row, idle: list[str]) -> tuple[list[CheckStep], list[str]]:
@@ -133,8 +98,8 @@ def _ending(row: Row, idle: list[str]) -> tuple[list[CheckStep], list[str]]:
         return [CheckStep(IDLE, "Waits in the queue")], idle
     if row.outcome in (SKIPPED, FAILED):
         text = _reason(row) + (f": {row.told}" if row.told else "")
-        check = _CHECK_OF.get(row.reason)
-        return [CheckStep(STOP, text)], idle[idle.index(check) + 1 :] if check in idle else []
+        check = CHECK_OF.get(row.reason)
+        return [CheckStep(STOP, text)], idle[idle.index(check.name) + 1 :] if check and check.name in idle else []
     answer = f" with status {row.status}" if row.status else ""
     if row.outcome == REDIRECTED:
         return [CheckStep(PASS, f"The site answered{answer}: redirected to {row.redirect_url}")], []

@@ -1,5 +1,6 @@
 """The tab Settings used: the snapshot a run works on, and how the settings differ now."""
 
+from dataclasses import fields
 from typing import Any
 
 from django.http import HttpRequest
@@ -10,8 +11,8 @@ from clearinghouse.web.templatetags.formats import plural
 from crawler.launching.launch import snapshot_of
 from crawler.launching.launch_subset import ONE_POINT, ONLY_FAILED, ONLY_NEW
 from crawler.models import Excursion, Run
-from crawler.values import OWN_MAXIMUM
-from crawlpoints.models import AuthType
+from crawler.values import OWN_MAXIMUM, PointSettings
+from crawlpoints.models import OPTIONS, AuthType
 
 from ..run_actions import SPEEDS
 from ..run_counts import Docs, excursions_of
@@ -91,20 +92,13 @@ def _said(name: str, value: Any) -> str:
     return "none" if value in (None, "") else str(value)
 
 
-_COMPARED = {
-    "url": "URL", "root": "Root string", "depth": "Depth limit", "max_pages": "Maximum pages",
-    "auth_type": "Authentication", "append": "Append text", "sign_in_url": "Sign-in page",
-    "accept_bad_certificate": "Accept a bad certificate", "merge_schemes": "Treat http and https as one",
-    "ignore_query": "Ignore query strings", "drop_sessions": "Drop session parameters",
-    "obey_nofollow": "Obey nofollow", "stop_traps": "Stop endless addresses", "ignore_robots": "Ignore robots.txt",
+# What a run obeys; a user ID, or where it is entered, is shown to nobody here.
+_UNSAID = {"active", "login", "sign_in_user_field", "sign_in_password_field", "signed_in_text"}
+_OBEYED = {item.name for item in fields(PointSettings)} - _UNSAID
+_COMPARED = {name: option.label for name, option in OPTIONS.items() if name in _OBEYED} | {
+    "append": "Append text", "obey_nofollow": "Obey nofollow",
 }  # fmt: skip
-_OPTIONS = {
-    "accept_bad_certificate": "accepts a bad certificate",
-    "merge_schemes": "http and https are one",
-    "ignore_query": "ignores query strings",
-    "obey_nofollow": "obeys nofollow",
-    "ignore_robots": "ignores robots.txt",
-}
+_SUMMARIES = {name: option.summary for name, option in OPTIONS.items() if option.summary}
 
 
 def used_points(snapshot: dict[str, Any]) -> list[dict[str, Any]]:
@@ -119,7 +113,7 @@ def used_points(snapshot: dict[str, Any]) -> list[dict[str, Any]]:
             "own_max_pages": point.get(OWN_MAXIMUM, 0),
             "auth": AuthType(point.get("auth_type") or 0).label,
             "active": point.get("active", True),
-            "options": ", ".join(words for name, words in _OPTIONS.items() if point.get(name)),
+            "options": ", ".join(words for name, words in _SUMMARIES.items() if point.get(name)),
         }
         for point in snapshot.get("points", [])
     ]

@@ -16,7 +16,7 @@ from crawler.launching.launch import snapshot_of
 from crawler.ledger.explain import NO, YES, explain
 from crawler.ledger.links_between_pages import keys_of, parents
 from crawler.models import Excursion, LedgerEntry, Run
-from crawler.policy.judge import CHECK_ORDER
+from crawler.policy.address_checks import CHECK_ORDER
 from tests.crawler.conftest import crawl, make_document
 from tests.sites.graph import Page, Site, serve
 

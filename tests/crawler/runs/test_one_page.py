@@ -8,7 +8,7 @@ from django.test import Client
 from lxml import html
 
 from clearinghouse.database.digests import digest_of
-from crawler.ledger.views.checks_in_words import compare
+from crawler.ledger.explain import compare
 from crawler.ledger.views.word_diff import difference
 from crawler.models import LedgerEntry, PageBody, PageVersion, Run
 
