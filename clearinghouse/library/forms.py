@@ -30,7 +30,7 @@ class DocumentForm(forms.Form):
         label="Web address",
         max_length=2048,
         required=False,
-        help_text="Where the document itself stands on the web; suggested as the URL of a new crawl point.",
+        help_text="The web address of the document itself; suggested as the URL of a new crawl point.",
         widget=forms.TextInput(attrs={"inputmode": "url", "spellcheck": "false"}),
     )
     people = RowsField(

@@ -24,7 +24,7 @@ VALUES = {
     "authentication": "auth_type", "user_id": "login", "active": "active", "append": "append", "note": "note",
 }  # fmt: skip
 _YES, _NO = {"1", "yes", "true", "y"}, {"0", "no", "false", "n"}
-TWICE = "This crawl point stands there twice"
+TWICE = "This crawl point appears twice"
 
 
 @dataclass(slots=True)

@@ -34,7 +34,7 @@ LIBRARIES = (
 PYTHON = (
     Floor("Python", "3.11.8", "CVE-2024-0450: zip parts that overlap (documents are read in a bounded child)"),
     Floor("Python", "3.11.10", "CVE-2024-7592: cookies that take long to read"),
-    Floor("Python", "3.11.10", "CVE-2024-4032: wrong tables of addresses (ours stand in addresses/networks.py)"),
+    Floor("Python", "3.11.10", "CVE-2024-4032: wrong tables of addresses (ours are in addresses/networks.py)"),
     Floor("Python", "3.11.14", "CVE-2025-6069: HTML that takes long to read (not read with it here)"),
 )
 
