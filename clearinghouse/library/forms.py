@@ -71,7 +71,7 @@ def assignable(user: Any, document: Document | None = None) -> QuerySet[Any]:
 class ImportForm(forms.Form):
     file = forms.FileField(label="CSV file", required=False)
     text = forms.CharField(
-        label="Or paste the lines",
+        label="Or paste its lines",
         required=False,
         strip=False,
         widget=forms.Textarea(attrs={"rows": 10, "spellcheck": "false"}),

@@ -225,7 +225,7 @@ def _auth_type(text: str) -> int:
     names = {label.casefold(): number for number, label in AuthType.choices} | {"": 0, "ntlm": int(AuthType.NTLM)}
     number = names.get(text.casefold(), text)
     if str(number) not in {str(one) for one in AuthType.values}:
-        raise Invalid({"auth_type": [f"{text[:40]!r} is no authentication; use None, Basic, Digest, NTLM"]})
+        raise Invalid({"auth_type": [f"{text[:40]!r} is not a kind of authentication; use None, Basic, Digest, NTLM"]})
     return int(number)
 
 
