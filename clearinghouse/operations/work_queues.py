@@ -65,7 +65,7 @@ def ring(queue: str, function: str, *ids: int) -> bool:
         _enqueue(queue, function, ids)
         return True
     except (RedisError, OSError) as error:
-        log.warning("Redis did not take a ring for %s %s: %s", function, ids, redis_problems.sentence(error))
+        log.warning("Redis did not accept the wake-up for %s %s: %s", function, ids, redis_problems.sentence(error))
         return False
 
 

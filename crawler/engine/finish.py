@@ -183,5 +183,5 @@ def _propagate_after(run_id: int, worst: str) -> None:
     except CrawlerError as refused:
         note(run_id, "propagation", f"Not propagated: {refused}")
         return
-    note(run_id, "propagation", f"Propagation {propagation.pk} was asked for")
+    note(run_id, "propagation", f"Propagation {propagation.pk} was requested")
     queues.ring(queues.PROPAGATE, "crawler.jobs.propagate", propagation.pk)

@@ -185,7 +185,7 @@ def bring_near(now: datetime) -> None:
                 rule = rule_of(schedule)
                 mine = Schedule.objects.filter(pk=schedule.pk, next_at=schedule.next_at)
                 mine.update(next_at=next_start(rule, now) if rule else None)
-                log.warning("Planned crawl %s waited for %s: a clock was ahead", schedule.pk, schedule.next_at)
+                log.warning("Planned crawl %s was set to %s: a clock was ahead", schedule.pk, schedule.next_at)
 
 
 def begin(run: Run, now: datetime) -> None:

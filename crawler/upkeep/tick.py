@@ -139,7 +139,7 @@ class Tick:
         while self._buried and time.monotonic() - self._buried[0][1] > HANGS_SECONDS:
             instance, _ = self._buried.popleft()
             if end(instance):
-                log.warning("Process %s hung since instance %s died: it was ended", instance.pid, instance.pk)
+                log.warning("Process %s hung after instance %s died: it was ended", instance.pid, instance.pk)
 
     def _look(self) -> None:
         now = time.monotonic()

@@ -62,7 +62,7 @@ def _sentences(versions: Mapping[str, str], floors: Iterable[Floor]) -> Iterator
     for floor in floors:
         here = versions.get(floor.name.lower())
         if here is not None and _numbers(here) < _numbers(floor.least):
-            yield f"{floor.name} {here}: {floor.weakness}; mended in {floor.least}"
+            yield f"{floor.name} {here}: {floor.weakness}; fixed in {floor.least}"
 
 
 def _numbers(version: str) -> Version:
