@@ -7,7 +7,7 @@ from django.views.decorators.http import require_safe
 from .reasons import every_reason
 
 _MAIN = {
-    "in-tray": ("In Tray", "What needs you, what goes on, and what you were told."),
+    "in-tray": ("In Tray", "Your tasks, the running crawls, and your notices."),
     "documents": ("Documents", "What a document is, how to find yours, and what its state words mean."),
     "crawl-points": ("Crawl points", "Where a crawl starts, how far it goes, and what it leaves out."),
     "dialog": ("The crawl point dialog", "What to enter, and what happens to it before and after saving."),
@@ -22,9 +22,9 @@ _MAIN = {
     "search": ("Search", "How to find crawled pages, and what can be typed into the search box."),
     "word-index": ("Word index", "Which pages hold a word, how often and where; the words and links of a page."),
     "search-curation": ("Search curation", "Synonyms, stopwords, and pages to recommend."),
-    "search-tools": ("Rankings and missing pages", "Why a result stands where it stands, and why a page is not found."),
+    "search-tools": ("Rankings and missing pages", "Why a result has its place, and why a page is not found."),
     "propagation": ("Propagation", "How results reach the public servers, and how to go back."),
-    "notices": ("Notices", "What you are told, how, and how to turn it off."),
+    "notices": ("Notices", "Which notices you get, how, and how to turn them off."),
     "preferences": ("Preferences", "Colours, keys, rows of a page, your password."),
     "settings": ("Settings", "What administrators choose for everybody."),
     "people": ("People and projects", "Who may sign in, as what, and what they see."),
@@ -36,7 +36,7 @@ _MAIN = {
 _RUNS = {
     "run-pages": ("Run: Pages", "What a run stored, and what of it is new."),
     "run-urls": ("Run: URLs", "Every address that was found, what became of it, and why."),
-    "run-hosts": ("Run: Hosts", "What each site gave, and what kept the crawler from more of it."),
+    "run-hosts": ("Run: Hosts", "The pages of each site, and what kept the crawler from more of them."),
     "run-errors": ("Run: Errors", "What failed, those of one kind together."),
     "run-changes": ("Run: Changes", "What differs from the crawl before."),
     "run-tree": ("Run: Tree", "The folders of the sites, and how pages were found."),

@@ -23,7 +23,7 @@ APPEND_LENGTH = 50
 LOGIN_LENGTH = 255
 PASSWORD_BYTES = 320
 MOST_WRONG_LINES = 20  # that are named at once
-TOO_HEAVY = "With it the regular expressions of this document are too large together: use shorter ones, or a *"
+TOO_HEAVY = "With this one, the regular expressions of this document are too large together: use shorter ones, or a *"
 TYPE_NAMES = {
     AuthType.BASIC: "Basic authentication",
     AuthType.DIGEST: "Digest authentication",

@@ -59,7 +59,7 @@ class SignInForm(forms.Form):
 class PreferencesForm(forms.Form):
     theme = forms.ChoiceField(
         label="Colours",
-        choices=[("system", "As the system"), ("light", "Light"), ("dark", "Dark")],
+        choices=[("system", "Same as the system"), ("light", "Light"), ("dark", "Dark")],
         widget=forms.RadioSelect,
     )
 
@@ -71,7 +71,7 @@ class PreferencesForm(forms.Form):
     rows = forms.ChoiceField(
         label="Rows per page",
         required=False,
-        choices=[("", "As each list has it"), ("20", "20"), ("50", "50"), ("100", "100")],
+        choices=[("", "Default of each list"), ("20", "20"), ("50", "50"), ("100", "100")],
         widget=forms.RadioSelect,
     )
 
@@ -94,8 +94,8 @@ class OwnPasswordForm(PasswordChangeForm):
     def __init__(self, request: HttpRequest, *args: Any) -> None:
         super().__init__(request.user, *args)
         self.request = request
-        self.fields["old_password"].label = "The password you have now"
-        self.fields["new_password2"].label, self.fields["new_password2"].help_text = "The new one again", ""
+        self.fields["old_password"].label = "Your current password"
+        self.fields["new_password2"].label, self.fields["new_password2"].help_text = "The new password again", ""
         self.fields["new_password1"].help_text = "Ten characters or more; a sentence is easy to remember."
         if number := keys.live_keys(request.user).count():
             self.fields["end_keys"].label = f"End my API keys, too ({number})"
@@ -111,7 +111,7 @@ class OwnPasswordForm(PasswordChangeForm):
     def clean(self) -> dict[str, Any]:
         found: dict[str, Any] = super().clean()
         if "old_password" in found and found["old_password"] == found.get("new_password2"):
-            self.add_error("new_password2", "This is the password you have: choose another one")
+            self.add_error("new_password2", "This is your current password: choose another one")
         return {"end_keys": False} | found
 
 
@@ -133,7 +133,7 @@ class KeyForm(forms.Form):
         label="Your password",
         max_length=1000,
         strip=False,
-        help_text="Asked so that nobody else makes a key in a browser you left open.",
+        help_text="So that nobody else can make a key in a browser you left open.",
         error_messages={"required": "Enter your password"},
         widget=forms.PasswordInput(attrs={"autocomplete": "current-password"}),
     )
@@ -152,7 +152,7 @@ class PersonForm(forms.Form):
 
     first_name = forms.CharField(label="First name", max_length=150, required=False)
     last_name = forms.CharField(label="Last name", max_length=150, required=False)
-    email = forms.EmailField(label="Mail", required=False)
+    email = forms.EmailField(label="E-mail", required=False)
     role = forms.ChoiceField(
         label="Role", choices=Role.choices, widget=forms.RadioSelect, error_messages={"required": "Choose a role"}
     )
@@ -195,5 +195,5 @@ class NewPersonForm(PersonForm):
     def clean_username(self) -> str:
         name = get_user_model().normalize_username(self.cleaned_data["username"])
         if get_user_model().objects.filter(username__iexact=name).exists():
-            raise forms.ValidationError("There is already somebody with this user name")
+            raise forms.ValidationError("This user name is already taken")
         return name

@@ -39,7 +39,7 @@ CHOICES = {
         OptionChoice(DEPTH, "Depth limit", "3", "crawl defaults"),
         OptionChoice(MAX_PAGES, "Maximum pages", "500", "crawl defaults"),
         OptionChoice(SPEED, "Speed", "", "crawl defaults"),
-        OptionChoice(NOTICES, "Notices by mail", DIGEST, "notices"),
+        OptionChoice(NOTICES, "Notices by e-mail", DIGEST, "notices"),
     )
 }
 

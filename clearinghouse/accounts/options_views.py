@@ -60,13 +60,13 @@ class DefaultsForm(forms.Form):
 
 class NoticesForm(forms.Form):
     default_notices = forms.ChoiceField(
-        label="Notices by mail",
+        label="Notices by e-mail",
         choices=[
             (options.DIGEST, "Once a day, together"),
             (options.EACH, "Each at once"),
             (options.TRAY_ONLY, "Never; only in the In Tray"),
         ],
-        help_text="For people who chose nothing themselves under Preferences.",
+        help_text="For people who have not chosen themselves under Preferences.",
         widget=forms.RadioSelect,
     )
 
@@ -107,7 +107,7 @@ def _word(value: Any) -> str:
 
 launching = view_of(Page(LaunchingForm, "Who may launch", "Administrators always may."), "launching")
 crawl_defaults = view_of(
-    Page(DefaultsForm, "Crawl defaults", "What the forms begin with. Crawl points that exist are not changed."),
+    Page(DefaultsForm, "Crawl defaults", "What new forms begin with. Existing crawl points are not changed."),
     "crawl-defaults",
 )
-notice_defaults = view_of(Page(NoticesForm, "Notices", "Every notice also stands in the In Tray."), "notice-defaults")
+notice_defaults = view_of(Page(NoticesForm, "Notices", "Every notice is in the In Tray, too."), "notice-defaults")

@@ -26,30 +26,30 @@ class Screen(NamedTuple):
 GROUPS: dict[str, tuple[Screen, ...]] = {
     "People": (
         Screen("people", "People", "Who may sign in, as what, in which projects.", Action.MANAGE_PEOPLE),
-        Screen("people-keys", "API keys", "Whose programs work in their name, since when, until when."),
+        Screen("people-keys", "API keys", "Keys with which programs work in the names of people."),
         Screen("projects", "Projects", "Groups of documents and the people who look after them."),
-        Screen("launching", "Who may launch", "Whether others than administrators launch crawls of what is theirs."),
+        Screen("launching", "Who may launch", "Whether content developers and project managers launch, too."),
     ),
     "Crawling": (
         Screen("crawl-defaults", "Crawl defaults", "Depth, maximum pages and speed that new entries begin with."),
         Screen("schedules", "Schedules and quiet hours", "Crawls that begin by themselves, and when none may run."),
-        Screen("networks", "Allowed networks", "Where the crawler may go beside the public web."),
-        Screen("notice-defaults", "Notices", "What people are told who chose nothing themselves."),
-        Screen("webhooks", "Webhooks", "Addresses of other programs that are told what happens."),
+        Screen("networks", "Allowed networks", "What the crawler may reach besides the public web."),
+        Screen("notice-defaults", "Notices", "How people get notices who have not chosen themselves."),
+        Screen("webhooks", "Webhooks", "Addresses of other programs that receive events."),
     ),
     "Machines": (
         Screen("propagation", "Targets", "The three servers that results are propagated to."),
         Screen("workers", "Workers and queue", "Which processes run, what they do, what waits."),
         Screen("error-log", "Error log", "Faults of ours, newest first, with their traceback."),
         Screen("status", "System status", "Databases, tables, Redis, workers, the tick, disk, clock, versions."),
-        Screen("admin:index", "Tables", "Rows one by one, for what no screen offers."),
+        Screen("admin:index", "Tables", "Single rows, for what has no page of its own."),
     ),
     "Public search": (
         Screen("curation", "Search curation", "Synonyms, stopwords, and pages to recommend.", Action.CURATE),
         Screen(
             "search-missing",
             "Why is this page not in search?",
-            "Where an address was stopped on its way.",
+            "Which step keeps an address out of search.",
             Action.CURATE,
         ),
     ),

@@ -164,7 +164,7 @@ def without_waiting(alias: str) -> Iterator[None]:
     except OperationalError as problem:
         if connection.in_atomic_block:
             raise  # somebody's transaction is spoilt, and they must know
-        log.info("Not written, and not needed: %s", problem)
+        log.info("An optional write failed: %s", problem)
     finally:
         if waits:
             _wait(connection, LOCK_WAIT_SECONDS * 1000)

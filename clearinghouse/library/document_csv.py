@@ -49,7 +49,7 @@ def read(text: str) -> DocumentLines:
     except csv.Error as problem:
         raise UnreadableDocumentCsv(f"Line {reader.line_num} cannot be read as CSV: {problem}") from None
     if not numbered:
-        raise UnreadableDocumentCsv("There is nothing in it. The first line names the columns: " + ", ".join(COLUMNS))
+        raise UnreadableDocumentCsv("The file is empty. The first line must name the columns: " + ", ".join(COLUMNS))
     names = [cell.strip().lower().replace(" ", "_") for cell in numbered[0][1]]
     _check_names(names)
     if len(numbered) - 1 > MAX_LINES:
@@ -65,7 +65,7 @@ def _check_names(names: list[str]) -> None:
         raise UnreadableDocumentCsv("The first line must name the columns, one of them title: " + ", ".join(COLUMNS))
     twice = sorted({name for name in names if name in COLUMNS and names.count(name) > 1})
     if twice:
-        raise UnreadableDocumentCsv(f"The column {twice[0]} stands there twice")
+        raise UnreadableDocumentCsv(f"The column {twice[0]} appears twice")
 
 
 def _line(number: int, cells: dict[str, str]) -> DocumentLine:

@@ -91,7 +91,7 @@ def _judged(sheetful: DocumentLines) -> list[ImportedLine]:
         if error := line.error or _unknown(line, people):
             verdicts.append(ImportedLine(line.number, "error", line.title, error))
         elif seen[key] > 1:
-            verdicts.append(ImportedLine(line.number, "error", line.title, "The same document stands there twice"))
+            verdicts.append(ImportedLine(line.number, "error", line.title, "The same document appears twice"))
         elif key in existing:
             verdicts.append(_compared(line, existing[key]))
         else:

@@ -30,7 +30,7 @@ class DocumentForm(forms.Form):
         label="Web address",
         max_length=2048,
         required=False,
-        help_text="Where the document itself stands on the web; suggested as the URL of a new crawl point.",
+        help_text="The web address of the document itself; suggested as the URL of a new crawl point.",
         widget=forms.TextInput(attrs={"inputmode": "url", "spellcheck": "false"}),
     )
     people = RowsField(
@@ -71,7 +71,7 @@ def assignable(user: Any, document: Document | None = None) -> QuerySet[Any]:
 class ImportForm(forms.Form):
     file = forms.FileField(label="CSV file", required=False)
     text = forms.CharField(
-        label="Or paste the lines",
+        label="Or paste its lines",
         required=False,
         strip=False,
         widget=forms.Textarea(attrs={"rows": 10, "spellcheck": "false"}),

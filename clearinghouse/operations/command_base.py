@@ -35,7 +35,7 @@ def whole(least: int = 0, most: int | None = None) -> Callable[[str], int]:
         number = int(word) if re.fullmatch(r"-?[0-9]{1,18}", word) else least - 1
         if number < least or (most is not None and number > most):
             bounds = f"from {least} to {most}" if most is not None else f"of {least} or more"
-            raise ArgumentTypeError(f"{word!r} is no whole number {bounds}")
+            raise ArgumentTypeError(f"{word!r} is not a whole number {bounds}")
         return number
 
     return read

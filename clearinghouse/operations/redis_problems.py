@@ -25,7 +25,7 @@ A_COPY = "Redis is a read-only copy of another server: make it the main one agai
 
 # The word that begins an answer for which redis-py has no class.
 _WORDS = {
-    "MISCONF": "Redis cannot save its data, so it takes nothing: look whether its disk is full",
+    "MISCONF": "Redis cannot save its data, so it accepts nothing: check whether its disk is full",
     "UNBLOCKED": A_COPY,  # said to those who waited in it as it became one
     "MASTERDOWN": "Redis is a copy of a server that it cannot reach",
     "NOAUTH": "Redis wants a password: put it into CLEARINGHOUSE_REDIS_URL",
@@ -85,7 +85,7 @@ def remove_wrong_types(connection: Redis) -> list[str]:
             connection.delete(key)
             removed.append(f"{key.decode('utf-8', 'replace')} ({bytes(found or b'').decode()})")
     if removed:
-        log.warning("Removed from Redis, being of a wrong type: %s", ", ".join(removed))
+        log.warning("Removed entries of a wrong type from Redis: %s", ", ".join(removed))
     return removed
 
 

@@ -84,7 +84,7 @@ def wake(job: Job, *ids: int) -> bool:
         _enqueue(job, ids)
         return True
     except (RedisError, OSError) as error:
-        log.warning("Redis did not take the job %s %s: %s", job.function, ids, redis_problems.sentence(error))
+        log.warning("Redis did not accept the job %s %s: %s", job.function, ids, redis_problems.sentence(error))
         return False
 
 

@@ -95,14 +95,14 @@ class OurWorker(Worker):
     def _in_trouble(self, error: RedisError) -> None:
         told = redis_problems.sentence(error)
         if told != self._trouble and (told, True) != (self._told, time.monotonic() - self._told_at < SAY_AGAIN_SECONDS):
-            log.warning("%s; the worker waits, and nothing is lost", told)
+            log.warning("%s; the worker waits, nothing is lost", told)
             self._told, self._told_at = told, time.monotonic()
         self._trouble = told
 
     def _well_again(self) -> None:
         """Redis took a note. One that was emptied or began anew has forgotten who works for it."""
         if self._trouble:
-            log.info("Redis is well again; the worker goes on")
+            log.info("Redis answers again; the worker goes on")
         self._trouble = ""
         try:
             if self.birth_date and not self.connection.sismember(worker_registration.REDIS_WORKER_KEYS, self.key):
@@ -143,7 +143,9 @@ class OurWorker(Worker):
     def maintain_heartbeats(self, job: Job) -> None:
         """RQ looks in from time to time while a job runs: one that was stopped would be waited for without end."""
         if self.horse_pid and self._stopped.too_long(self.horse_pid):
-            log.warning("The process %s of job %s is stopped: it is ended, others go on", self.horse_pid, job.id)
+            log.warning(
+                "Process %s of job %s does not run any more: it was ended, others go on", self.horse_pid, job.id
+            )
             self.kill_horse(signal.SIGKILL)
         super().maintain_heartbeats(job)
         self._well_again()
@@ -166,7 +168,7 @@ class OurWorker(Worker):
         try:
             super().clean_registries()
         except UNREADABLE as error:
-            log.warning("Emptied RQ's notes of started jobs, which cannot be read: %r", error)
+            log.warning("Emptied RQ's list of started jobs, which could not be read: %r", error)
             self.connection.delete(*(queue.intermediate_queue_key for queue in self.queues))
 
     def bootstrap(self, *args: Any, **options: Any) -> None:
@@ -240,7 +242,7 @@ class OurWorker(Worker):
             log.warning("Redis forgot job %s while it ran", job.id)
             return
         if isinstance(exc_info[1], RedisError):
-            log.warning("%s: the end of job %s was not noted there", redis_problems.sentence(exc_info[1]), job.id)
+            log.warning("%s: the end of job %s was not recorded there", redis_problems.sentence(exc_info[1]), job.id)
             return
         super().handle_exception(job, *exc_info)
 

@@ -177,7 +177,7 @@ def _read_keys(text: str, place: str) -> dict[str, bytes]:
         if not colon or not _KEY_ID.fullmatch(key_id):
             raise ImproperlyConfigured(f"{wrong}, with an id of up to 16 letters, digits, - or _.")
         if key_id in keys:
-            raise ImproperlyConfigured(f"{place}: the id {key_id} stands there twice.")
+            raise ImproperlyConfigured(f"{place}: the id {key_id} appears twice.")
         try:
             key = base64.b64decode(encoded, validate=True)
         except (binascii.Error, ValueError):

@@ -96,9 +96,9 @@ class InstanceLoop:
                     progress(self)
             self._hand_back()
         except (OperationalError, InterfaceError) as error:
-            log.warning("The queues could not be handed back (%s); a rival takes them over", error)
+            log.warning("The queues could not be handed back (%s); another instance takes them over", error)
         except Fenced:
-            log.warning("Instance %s was declared dead; what it held in memory is done again by its heir", self.row.pk)
+            log.warning("Instance %s was declared dead; its successor does again what it held in memory", self.row.pk)
         finally:
             self.strand.dispatch.close()
             crash_marks.forget(self.row)
@@ -109,7 +109,7 @@ class InstanceLoop:
             return self._round()
         except (OperationalError, InterfaceError) as error:
             if fault_counts.is_ours(error):
-                log.exception("Instance %s asked the database wrongly", self.row.pk)
+                log.exception("Instance %s sent a wrong statement to the database", self.row.pk)
                 return self._survive(error)
             if "disk I/O error" in str(error):
                 raise CrawlerError(f"the WebCrawl disk fails: {error}") from error  # another process must look afresh
@@ -118,7 +118,7 @@ class InstanceLoop:
         except CrawlerError:
             raise
         except Exception as error:
-            log.exception("Instance %s met a fault of ours", self.row.pk)
+            log.exception("Instance %s had a fault of ours", self.row.pk)
             return self._survive(error)
         self._forget()
         wait = FIRST_WAIT

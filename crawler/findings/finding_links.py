@@ -32,8 +32,8 @@ RULES = {
 }
 _CLASSES = {STOP: ("stop", "stop"), WARN: ("", "warn")}
 ADVICE_WORDS = {
-    Advice.PROPAGATE: ("ok", "ok", "Nothing speaks against bringing these results to production."),
-    Advice.REVIEW: ("warn", "warn", "Look at the findings before these results are brought to production."),
+    Advice.PROPAGATE: ("ok", "ok", "Nothing speaks against propagating these results."),
+    Advice.REVIEW: ("warn", "warn", "Look at the findings before you propagate these results."),
     Advice.AGAIN: ("bad", "stop", "Repair what stopped this crawl, then crawl again."),
 }
 

@@ -124,7 +124,7 @@ def text_of(deliveries: list[Delivery]) -> str:
     for one in deliveries:
         lines += [one.notice.sentence, f"{home}{one.notice.link}" if one.notice.link else ""]
         lines += [f"{timezone.localtime(one.notice.at):%d %b %Y, %H:%M}. You get this because {one.because}.", ""]
-    lines += ["--", f"Choose what you are told, or turn it off: {home}/me/notifications/"]
+    lines += ["--", f"Choose your notices, or turn them off: {home}/me/notifications/"]
     return "\n".join(lines)
 
 

@@ -37,7 +37,8 @@ def mute(request: HttpRequest) -> HttpResponse:
         raise Http404("No such event")
     notices.wish(request.user.pk, {event: Wish.How.MUTE})
     messages.success(
-        request, f"You are no longer told: {EVENTS[event].label.lower()}. Notifications turns it on again."
+        request,
+        f"No more notices of this kind: {EVENTS[event].label.lower()}. Preferences, Notices turns them on again.",
     )
     return HttpResponseRedirect(safe_next(request.POST.get("next", ""), "/"))
 

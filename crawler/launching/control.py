@@ -171,10 +171,10 @@ def set_label(run: Run, label: str, by: str) -> None:
     """The word by which people find a run again; empty takes it off. Also of a run that has ended."""
     label = " ".join(label.split())[:LABEL]
     change = {"before": {"label": run.label}, "after": {"label": label}}
-    sentence = f"Run {run.pk} is labelled {label}" if label else f"Took the label off run {run.pk}"
+    sentence = f"Run {run.pk} is labelled {label}" if label else f"Removed the label of run {run.pk}"
     with together():
         Run.objects.filter(pk=run.pk).update(label=label)
-        note(run.pk, "label", f"Label {label} set by {by}" if label else f"Label taken off by {by}")
+        note(run.pk, "label", f"Label {label} set by {by}" if label else f"Label removed by {by}")
         record(run, "label", sentence, by, change=change)
 
 
@@ -195,7 +195,7 @@ def _ordered(run: Run, order: str, by: str, sentence: str, allowed: tuple[str, .
     with together():
         _still_open(run)
         if Run.objects.filter(pk=run.pk, control__in=allowed).update(control=order) != 1:
-            raise WrongMoment(f"Run {run.pk} was asked something else already; look at its page")
+            raise WrongMoment(f"Run {run.pk} got another command already; see its page")
         yield
         if run.control != order:
             note(run.pk, order or "resume", f"{sentence} by {by}" if ";" not in sentence else f"{sentence} ({by})")

@@ -105,7 +105,7 @@ def _unknown(query: QueryDict) -> str:
     view, age = query.get("view", ""), query.get("age", "").strip()
     if view and view not in VIEWS:
         return f"There is no list {view[:40]!r} of documents"
-    return f"{age[:40]!r} is no number of days" if age and not _is_days(age) else ""
+    return f"{age[:40]!r} is not a number of days" if age and not _is_days(age) else ""
 
 
 def _is_days(text: str) -> bool:

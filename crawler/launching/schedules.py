@@ -167,7 +167,7 @@ def start(schedule: Schedule, now: datetime) -> Run | None:
 
 def _stand_still(schedule: Schedule, error: Exception) -> None:
     """It stays due, and starts when its time means something again; the list of plans says why it does not."""
-    said = f"Its time cannot be reckoned: {error}. Choose its time anew"[:500]
+    said = f"Its time cannot be calculated: {error}. Choose another time"[:500]
     if Schedule.objects.filter(pk=schedule.pk).exclude(last_said=said).update(last_said=said, last_run_id=None):
         log.warning("Planned crawl %s does not start: %s", schedule.pk, error)
 
@@ -180,7 +180,7 @@ def bring_near(now: datetime) -> None:
                 rule = rule_of(schedule)
                 mine = Schedule.objects.filter(pk=schedule.pk, next_at=schedule.next_at)
                 mine.update(next_at=next_start(rule, now) if rule else None)
-                log.warning("Planned crawl %s waited for %s: a clock was ahead", schedule.pk, schedule.next_at)
+                log.warning("Planned crawl %s was set to %s: a clock was ahead", schedule.pk, schedule.next_at)
 
 
 def _launched(schedule: Schedule, now: datetime) -> tuple[Run | None, str]:

@@ -21,8 +21,8 @@ from ..errors import TooManyAtOnce
 
 MOST = 2  # of the four threads of a web process
 SECONDS = 5  # after which trying again is worth while
-YOURS = "You are waiting for a site already, and one look at a time is enough: try again when it has ended"
-OTHERS = "Several people are looking at sites just now: try again in a few seconds"
+YOURS = "You are already testing a site: try again when that has ended"
+OTHERS = "Several people are testing sites at the moment: try again in a few seconds"
 _places = BoundedSemaphore(MOST)
 
 

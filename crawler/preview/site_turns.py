@@ -53,7 +53,7 @@ def reserve(origin: str, pause: float, seconds: float) -> Turn:
 
 
 def _words(seconds: float, by_site: bool) -> str:
-    who = "the site asked for a pause" if by_site else "others are reading this site just now"
+    who = "the site asked for a pause" if by_site else "others are testing this site at the moment"
     return f"{who}: try again in {seconds:,.0f} s"
 
 

@@ -60,7 +60,7 @@ class ThrottledClient:
                 if answer.reason == "decode_failed" and not answer.request.identity_encoding:
                     return self.ask(replace(request, identity_encoding=True), pause)
                 return answer
-        return Fetched(request, reason="timeout", detail="the time for this look is over")
+        return Fetched(request, reason="timeout", detail="the time for this test is over")
 
     def get(self, url: str, is_robots: bool = False) -> Fetched:
         address = parse(url)

@@ -15,7 +15,7 @@ from ..values import Snapshot
 
 SECONDS = 3.0  # for one answer, however many addresses it is about
 TOO_LONG = (
-    "This takes longer than {seconds}, so it was given up: ask for fewer addresses, or make the exclude "
+    "This takes longer than {seconds}, so it was stopped: test fewer addresses, or make the exclude "
     "URLs of this document shorter"
 )
 

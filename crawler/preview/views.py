@@ -28,7 +28,7 @@ from .dry_run import FOLDERS, PAGES, SECONDS, folder_of
 
 _TOO_MANY = 429
 SENTENCES = {
-    "all": "All pages these settings reach were looked at.",
+    "all": "All pages that these settings reach were fetched.",
     "pages": f"It ended after {PAGES} pages, as previews do.",
     "time": f"It ended after {SECONDS:.0f} seconds, as previews do.",
     "stopped": "It was stopped.",

@@ -162,7 +162,7 @@ def public_home(work: StepWork, step: PropagationStep) -> None:
     if not switch.home():
         raise NotSafe("primary does not answer; the public stays on backup until it does")
     if trouble := switch.follow(work.beat):
-        raise NotFollowed(f"The load balancer did not move the public back to primary: {trouble}. It is told again.")
+        raise NotFollowed(f"The load balancer did not move the public back to primary: {trouble}. It is called again.")
 
 
 def finish(work: StepWork, step: PropagationStep) -> None:

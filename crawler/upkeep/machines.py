@@ -29,7 +29,7 @@ from . import tick_report
 
 SILENT = timedelta(minutes=3)
 _MACHINES, _STATUS = ("workers", "Workers and queue"), ("status", "System status")
-_CRAWLS_WAIT = "Crawls wait at this moment: nothing takes them up. Administrators see why."
+_CRAWLS_WAIT = "Crawls are waiting at the moment. Administrators see why."
 LEAST_FREE = 1_000_000_000  # bytes
 LEAST_SHARE = 0.05  # of the disk
 _OUT_OF_STEP = 5.0  # seconds between our clock and that of a database server
@@ -137,7 +137,7 @@ def trouble_now() -> BannerSentence | None:
         return BannerSentence("No worker has reported for 3 minutes. Crawls will wait.", *_MACHINES, _CRAWLS_WAIT)
     if timezone.now() - seen > SILENT:
         sentence = "The tick has not reported for 3 minutes. Nothing starts by itself."
-        return BannerSentence(sentence, *_MACHINES, "Nothing starts by itself at this moment. Administrators see why.")
+        return BannerSentence(sentence, *_MACHINES, "Nothing starts by itself at the moment. Administrators see why.")
     if full_disk.anywhere():
         return BannerSentence("The disk is full. Nothing can be saved until there is room; reading goes on.", *_STATUS)
     full = disk()
@@ -146,7 +146,7 @@ def trouble_now() -> BannerSentence | None:
         return BannerSentence(f"{full.label}: {full.word}. Crawls stop when it is full.", *_STATUS, nearly)
     if unserved:
         sentence = "No worker for previews has reported for 3 minutes. They will wait."
-        return BannerSentence(sentence, *_MACHINES, "Previews wait at this moment. Administrators see why.")
+        return BannerSentence(sentence, *_MACHINES, "Previews are waiting at the moment. Administrators see why.")
     return None
 
 

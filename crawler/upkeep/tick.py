@@ -142,7 +142,7 @@ class Tick:
         while self._dead and time.monotonic() - self._dead[0][1] > HANGS_SECONDS:
             instance, _ = self._dead.popleft()
             if end(instance):
-                log.warning("Process %s hung since instance %s died: it was ended", instance.pid, instance.pk)
+                log.warning("Process %s hung after instance %s died: it was ended", instance.pid, instance.pk)
 
     def _look(self) -> None:
         now = time.monotonic()

@@ -64,7 +64,7 @@ def _do(request: HttpRequest, chosen: list[CrawlPoint], wanted: str) -> None:
     if changed.count:
         undo.offer_change(request, undo.EVERYWHERE, changed, sentence)
     else:
-        messages.info(request, "Nothing to do: they are that way already.")
+        messages.info(request, "Nothing to do: they have this setting already.")
 
 
 def _ask(request: HttpRequest, chosen: list[CrawlPoint], wanted: str, wrong: list[str] | None = None) -> HttpResponse:

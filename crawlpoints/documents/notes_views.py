@@ -28,7 +28,7 @@ class NoteForm(forms.Form):
 
     text = forms.CharField(
         label="Note",
-        help_text="What colleagues should know of this document. Everybody who sees the document reads it.",
+        help_text="What colleagues should know about this document. Everybody who can see the document can read it.",
         required=False,
         widget=forms.Textarea(attrs={"rows": 3}),
     )

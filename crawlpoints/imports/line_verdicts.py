@@ -21,7 +21,7 @@ ADD, CHANGE, UNCHANGED, ERROR = "add", "change", "unchanged", "error"
 # Column -> the crawl point's own name for it.
 VALUES = {option.csv: name for name, option in OPTIONS.items() if option.csv}
 _YES, _NO = {"1", "yes", "true", "y"}, {"0", "no", "false", "n"}
-TWICE = "This crawl point stands there twice"
+TWICE = "This crawl point appears twice"
 
 
 @dataclass(slots=True)
@@ -222,7 +222,7 @@ def _auth_type(text: str) -> int:
     names = {label.casefold(): number for number, label in AuthType.choices} | {"": 0, "ntlm": int(AuthType.NTLM)}
     number = names.get(text.casefold(), text)
     if str(number) not in {str(one) for one in AuthType.values}:
-        raise Invalid({"auth_type": [f"{text[:40]!r} is no authentication; use None, Basic, Digest, NTLM"]})
+        raise Invalid({"auth_type": [f"{text[:40]!r} is not a kind of authentication; use None, Basic, Digest, NTLM"]})
     return int(number)
 
 

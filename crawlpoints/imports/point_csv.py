@@ -43,7 +43,7 @@ class PointCsv:
         if needed not in self.names:
             raise UnreadablePointCsv(f"The first line must name the columns, one of them {needed}")
         if twice := [name for name in columns if self.names.count(name) > 1]:
-            raise UnreadablePointCsv(f"The column {twice[0]} stands there twice")
+            raise UnreadablePointCsv(f"The column {twice[0]} appears twice")
         self.ignored = [name for name in self.names if name and name not in columns]
 
     def __iter__(self) -> Iterator[CsvLine]:

@@ -124,7 +124,7 @@ def _copy(request: HttpRequest, document: Document, chosen: list[CrawlPoint], wa
     target = _target(request, document)
     changed = bulk_changes.copy(chosen, target, move=wanted == "move")
     for sentence in changed.refused:
-        messages.warning(request, f"{sentence}. It was left alone.")
+        messages.warning(request, f"{sentence}. It was not changed.")
     if not changed.added:
         return _back(request, document, chosen)
     if wanted == "copy" and any(point.password for point in chosen):

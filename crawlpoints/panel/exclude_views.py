@@ -79,7 +79,7 @@ def excludes(request: HttpRequest, doc_id: int) -> HttpResponse:
 
 
 def _later(document: Document) -> str:
-    return " The running crawl does not use them, until you apply them." if crawl_facts.running_of(document.pk) else ""
+    return " The running crawl does not use them until you apply them." if crawl_facts.running_of(document.pk) else ""
 
 
 def _show(
@@ -148,7 +148,9 @@ def apply(request: HttpRequest, doc_id: int) -> HttpResponse:
     patterns = patterns_of(document)
     try:
         apply_excludes(running.run, document.pk, patterns, request.user.get_username())
-        text = f"Applied {plural(len(patterns), 'exclude URL')} to run {running.run_id}; it obeys within seconds."
+        text = (
+            f"Applied {plural(len(patterns), 'exclude URL')} to run {running.run_id}; the run uses them within seconds."
+        )
         messages.success(request, text)
     except WrongMoment as moment:
         messages.info(request, f"{moment}.")

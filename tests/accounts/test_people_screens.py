@@ -44,7 +44,7 @@ def test_adding_a_person_shows_a_password_once_that_works(browser: Client, proje
 def test_a_name_taken_in_other_letters_is_refused(browser: Client, editor: Any) -> None:
     response = browser.post("/settings/people/new/", {"username": "EDITOR"})
     assert response.status_code == 422
-    assert "already somebody" in response.content.decode() and "Choose a role" in response.content.decode()
+    assert "already taken" in response.content.decode() and "Choose a role" in response.content.decode()
 
 
 def test_editing_changes_role_and_projects_and_is_written_down(browser: Client, editor: Any) -> None:

@@ -37,9 +37,9 @@ def choose_own_password(visitor: Visitor, given: str) -> None:
     page.goto("/")  # nothing else opens
     expect(page).to_have_url(re.compile("/me/password/$"))
     page.goto("/me/password/?next=/documents/%3Fq%3Da")
-    page.get_by_label("The password you have now").fill(given)
+    page.get_by_label("Your current password").fill(given)
     page.get_by_label("New password", exact=True).fill(OWN)
-    page.get_by_label("The new one again").fill(OWN)
+    page.get_by_label("The new password again").fill(OWN)
     page.get_by_role("button", name="Change password").click()
     expect(page).to_have_url(re.compile(r"/documents/\?q=a$"))
     expect(page.get_by_role("status").filter(has_text="Your password is changed")).to_be_visible()

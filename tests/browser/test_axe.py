@@ -129,7 +129,7 @@ def test_axe_finds_nothing_on_the_page_of_a_fault(visit, busy_house):
     visitor.page.route("**/documents/?q=broken", lambda route: route.fulfill(body=text, content_type="text/html"))
     page = looked_at(visitor)
     page.goto("/documents/?q=broken")
-    expect(page.get_by_role("heading", level=1)).to_have_text("Something broke on our side")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Something went wrong")
     assert not (found := in_every_form(page, "a fault")), "\n".join(found)
 
 

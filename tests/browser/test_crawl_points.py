@@ -149,7 +149,9 @@ def test_a_preview_is_followed_to_its_end(visit, empty_panel):
     dialog.get_by_label("Depth limit").fill("1")
     dialog.get_by_role("button", name="Preview these settings").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Preview")
-    expect(page.locator("#preview")).to_contain_text("All pages these settings reach were looked at.", timeout=60_000)
+    expect(page.locator("#preview")).to_contain_text(
+        "All pages that these settings reach were fetched.", timeout=60_000
+    )
     visitor.picture("preview")
     page.get_by_role("button", name="Keep these settings").click()
     expect(page.locator("#status")).to_contain_text("Saved")

@@ -105,7 +105,9 @@ def test_the_first_morning_of_a_content_developer(visit, busy_house):
     page.get_by_role("checkbox", name=f"Select {address}").check()
     page.get_by_role("button", name="Preview").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Preview")
-    expect(page.locator("#preview")).to_contain_text("All pages these settings reach were looked at.", timeout=60_000)
+    expect(page.locator("#preview")).to_contain_text(
+        "All pages that these settings reach were fetched.", timeout=60_000
+    )
     visitor.picture("preview-of-saved-settings")
     page.get_by_role("link", name="Done").click()
     expect(page.get_by_role("heading", level=1)).to_have_text(TITLE)

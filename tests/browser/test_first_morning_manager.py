@@ -47,7 +47,7 @@ def read_a_run(page: Page) -> None:
 
 def decide_about_a_finding(page: Page) -> None:
     page.goto("/crawls/1/findings/")
-    look = page.get_by_role("button", name="Look now")
+    look = page.get_by_role("button", name="Check now")
     if look.is_visible():  # the tick has not come by since the crawl ended
         look.click()
     finding = page.locator(".findings > li").filter(has_text="Page limit reached").first

@@ -113,7 +113,7 @@ def test_what_the_target_has_already_is_left_alone(
 ) -> None:
     services.add_crawl_point(second, {"url": point.url, "root": point.root})
     page = text_of(browser.post(f"{panel}bulk/", {"point": point.pk, "do": "move", "answer": second.pk}, follow=True))
-    assert f"Second already has {point.url}. It was left alone." in page
+    assert f"Second already has {point.url}. It was not changed." in page
     assert queries.points_of(document).get() == point
 
 

@@ -69,7 +69,7 @@ def test_the_web_address_of_the_document_is_offered_for_the_first_crawl_point(
     answer = browser.get(new)
     assert filled(answer)["url"] == "https://prevention.example.org/ulcer/a.html"
     assert filled(answer)["root"] == "https://prevention.example.org/ulcer/"
-    assert "Filled in from the document; another address can be entered." in text_of(answer)
+    assert "Filled in from the document; you can enter another address." in text_of(answer)
 
 
 def test_saving_leads_back_to_the_panel_with_the_new_row(

@@ -60,7 +60,7 @@ def test_hits_say_where_they_end_and_lead_to_the_pages(browser: Any, document: D
     url = reverse("exclude-urls", args=[document.pk])
     page = text_of(browser.post(url, {"pattern": lines, "do": "hits"}))
     assert "and 3 more" in page
-    assert "Only the first 20 of these lines were looked at; 5 lines were not." in page
+    assert "Only the first 20 of these lines were checked; 5 lines were not." in page
     door = f"{reverse('document-pages', args=[document.pk])}?folder=https%3A%2F%2Fexample.gov%2Fmeasures%2Fprint%2F"
     assert f'<a href="{door}"><strong>23 stored pages</strong></a>' in page
     assert "1–23 of 23 pages" in text_of(browser.get(door))
@@ -72,7 +72,7 @@ def test_the_list_can_be_applied_to_the_running_crawl(browser: Any, document: Do
     assert "No crawl of this document is running" in text_of(browser.post(apply, follow=True))
     excursion = running(document)
     page = text_of(browser.post(apply, follow=True))
-    assert f"Applied 1 exclude URL to run {excursion.run_id}; it obeys within seconds." in page
+    assert f"Applied 1 exclude URL to run {excursion.run_id}; the run uses them within seconds." in page
     excursion.refresh_from_db()
     assert (excursion.snapshot["excludes"], excursion.control) == (queries.patterns_of(document), "exclude")
 

@@ -148,7 +148,7 @@ def test_what_a_colleague_changed_since_the_lines_were_shown_is_shown_again_and_
     services.update_crawl_point(CrawlPoint.objects.get(pk=point.pk), {"depth": 5})
     answer = browser.post(f"{panel}import/", sent | {"do": "import", "seen": seen})
     page = text_of(answer)
-    assert answer.status_code == 409 and "Somebody else changed one of these crawl points since you looked." in page
+    assert answer.status_code == 409 and "Somebody else changed one of these crawl points meanwhile." in page
     assert CrawlPoint.objects.get(pk=point.pk).depth == 5
     assert 'depth_limit: <span class="url muted">5</span> → <span class="url">9</span>' in page
     browser.post(f"{panel}import/", sent | {"do": "import", "seen": answer.context["plan"].seen})

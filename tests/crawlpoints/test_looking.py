@@ -236,7 +236,7 @@ def test_a_preview_looks_at_pages_and_stores_nothing(
     assert row.result["outside"] == [[site.url("/out/"), 2]]
     assert row.result["estimate"] == "No more in-scope addresses are waiting: a full crawl is likely to store 4 pages."
     shown = text_of(browser.get(answer.url))
-    assert "All pages these settings reach were looked at." in shown and "Depth 2" in shown
+    assert "All pages that these settings reach were fetched." in shown and "Depth 2" in shown
     assert not PageVersion.objects.exists() and not LedgerEntry.objects.exists()
     assert asked(site).count("/a/") == 1
 

@@ -49,7 +49,7 @@ def test_the_panel_shows_the_findings_of_the_last_crawl_and_returns_after_a_deci
     one = finding(crawled(document))
     browser = signed_in(editor)
     page = panel(browser, document)
-    assert "Stopped at the limit of 500 pages" in page and "Accept or solved" in page
+    assert "Stopped at the limit of 500 pages" in page and "Accept or mark as solved" in page
     here = reverse("crawl-points", args=[document.pk])
     decided = browser.post(reverse("finding-decide", args=[one.pk]), {"state": "accepted", "next": here})
     assert (decided.status_code, decided.headers["Location"]) == (302, here)
@@ -61,7 +61,7 @@ def test_who_may_not_change_the_document_sees_its_findings_without_buttons(
 ) -> None:
     finding(crawled(document))
     page = panel(signed_in(reader), document)
-    assert "Stopped at the limit of 500 pages" in page and "Accept or solved" not in page
+    assert "Stopped at the limit of 500 pages" in page and "Accept or mark as solved" not in page
 
 
 def test_request_crawl_is_offered_to_who_may_ask(

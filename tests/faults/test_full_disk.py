@@ -31,7 +31,7 @@ def test_a_form_says_that_the_disk_is_full_and_holds_what_was_entered(found: dic
     for name in ("note", "point", "sign_in"):
         assert found[name]["status"] == 507, found[name]["text"]
         assert "<h1>The disk is full</h1>" in found[name]["text"]
-        assert "written down" not in found[name]["text"]
+        assert "was logged" not in found[name]["text"]
     assert full_pages.NOTE in unescape(found["note"]["text"])
     assert 'value="http://127.0.0.1/new/"' in found["point"]["text"] and "s3cret" not in found["point"]["text"]
     assert 'name="username" type="text" value="ann"' in found["sign_in"]["text"]

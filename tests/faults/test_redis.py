@@ -239,9 +239,9 @@ def test_workers_outlive_a_redis_that_cannot_save(house: House, site: Site, tmp_
         redis.bgsave()
         redis.execute_command("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")  # else they speak once a minute
         in_trouble_for_a_while(
-            house, people, "Redis cannot save its data, so it takes nothing: look whether its disk is full"
+            house, people, "Redis cannot save its data, so it accepts nothing: check whether its disk is full"
         )
-        assert "look whether its disk is full" in house.run("doctor").stdout
+        assert "check whether its disk is full" in house.run("doctor").stdout
         redis.config_set("stop-writes-on-bgsave-error", "no")
         all_is_well_again(house, people, site)
 
@@ -281,7 +281,7 @@ def test_entries_of_a_wrong_type_are_removed_by_who_meets_them_and_no_others(
     wrong_types(redis)
     people = [house.start_worker("control"), house.start_worker("crawl"), house.start_manage("tick")]
     until(lambda: redis.type("rq:workers") == b"set" and redis.scard("rq:workers") == 2, f"both start {house.log}")
-    assert "Removed from Redis, being of a wrong type: rq:" in house.log
+    assert "Removed entries of a wrong type from Redis: rq:" in house.log
     assert redis.get("somebody:else") == redis.get("rq:of-another-version") == b"keeps this"
     wrong_types(redis)  # and while they work
     all_is_well_again(house, people, site)

@@ -17,19 +17,19 @@ from tests.flow.house import House
     [
         (["nosuch"], "There is no command 'nosuch'; see manage.py help"),
         (["add_document"], "the following arguments are required: TITLE; see manage.py add_document --help"),
-        (["crawl", "--doc", "x"], "argument --doc: 'x' is no whole number of 1 or more; see manage.py crawl --help"),
+        (["crawl", "--doc", "x"], "argument --doc: 'x' is not a whole number of 1 or more; see manage.py crawl --help"),
         (
             ["crawl", "--instances", "0"],
-            "argument --instances: '0' is no whole number from 1 to 64; see manage.py crawl --help",
+            "argument --instances: '0' is not a whole number from 1 to 64; see manage.py crawl --help",
         ),
         (
             ["crawl", "--instances", "10000"],
-            "argument --instances: '10000' is no whole number from 1 to 64; see manage.py crawl --help",
+            "argument --instances: '10000' is not a whole number from 1 to 64; see manage.py crawl --help",
         ),
         (["runs", "--limit", "-1"],
-         "argument --limit: '-1' is no whole number of 1 or more; see manage.py runs --help"),
+         "argument --limit: '-1' is not a whole number of 1 or more; see manage.py runs --help"),
         (["search", "a", "--limit", "x"],
-         "argument --limit: 'x' is no whole number of 0 or more; see manage.py search --help"),
+         "argument --limit: 'x' is not a whole number of 0 or more; see manage.py search --help"),
     ],
 )  # fmt: skip
 def test_wrong_arguments_are_told_in_one_line(house: House, words: list[str], line: str) -> None:
@@ -57,7 +57,7 @@ def test_a_damaged_database_is_told_in_one_line(house: House, words: list[str]) 
         (("propagate", "--run", "99999"), "There is no run 99999."),
         (
             ("explain", "DOC", "http://127.0.0.1:1/", "--found-on", "nonsense"),
-            "--found-on takes the address of a page; 'nonsense' is none.",
+            "--found-on takes the address of a page; 'nonsense' is not one.",
         ),
         (("page", " "), "Name the page by its address or its id."),
     ],

@@ -57,7 +57,7 @@ def test_an_address_of_no_document_says_what_is_needed(ask: Any, published: Docu
 def test_outside_the_root_and_excluded_are_said_with_the_tester(ask: Any, published: Document) -> None:
     CrawlPoint.objects.update(root=f"{ROOT}measures/")
     text = ask(f"{ROOT}1.html")
-    assert "It is in search still. With the settings of today it is not crawled, because it does not begin" in text
+    assert "It is still in search. With the current settings it is not crawled, because it does not begin" in text
     CrawlPoint.objects.update(root=ROOT)
     services.add_exclude_url(published, f"{ROOT}1*")
     assert ExcludeUrl.objects.count() == 1
@@ -73,7 +73,7 @@ def test_never_crawled_and_not_met_are_different(ask: Any, world: World) -> None
     text = ask(f"{ROOT}1.html")
     assert "This document was never crawled." in text and "Launch a crawl" in text
     world.run(document, {"": "start"})
-    assert "did not meet this address: no crawled page links to it." in ask(f"{ROOT}1.html")
+    assert "did not find this address: no crawled page links to it." in ask(f"{ROOT}1.html")
 
 
 def test_a_failed_page_says_what_its_site_answered(ask: Any, published: Document) -> None:

@@ -100,10 +100,10 @@ def test_a_loss_that_was_accepted_needs_no_review_any_more(signed_in, administra
     assert (drop.state, drop.decided_by, drop.note) == (Finding.State.ACCEPTED, "anna", note)
     assert advice(run) == {Advice.PROPAGATE: 1}, "it is at work"
     page = text_of(browser, "run", run.run_id)
-    assert f"Propagation {row.pk} is at work. anna accepted the pages it removes" in page
+    assert f"Propagation {row.pk} is running. anna accepted the pages it removes" in page
     assert "It asks before" not in page
     services.carry_out(row.pk)
-    assert advice(run) == {Advice.PROPAGATE: 1} and "is at work" not in text_of(browser, "run", run.run_id)
+    assert advice(run) == {Advice.PROPAGATE: 1} and "is running. " not in text_of(browser, "run", run.run_id)
 
 
 def test_what_ended_after_a_loss_was_accepted_is_asked_about_again() -> None:
@@ -189,7 +189,7 @@ def test_of_documents_that_are_not_known_yet_nothing_good_is_said(signed_in, adm
     document = add_document()
     run = crawled(World(), document, {"": "start"})
     page = text_of(signed_in(administrator), "run", run.run_id)
-    assert "is still being worked out" in page and ">Propagate<" not in page
+    assert "is still being calculated" in page and ">Propagate<" not in page
     assert work_out(60)
     page = text_of(signed_in(administrator), "run", run.run_id)
-    assert "is still being worked out" not in page and "Propagate" in page
+    assert "is still being calculated" not in page and "Propagate" in page

@@ -213,7 +213,7 @@ def test_the_roll_back_offers_the_crawls_it_brought_and_the_list_says_who_rolled
     assert "rolled back by administrator" in told and "Roll forward to generation 2" in told
     assert "rolled back by administrator" in page(browser, "propagation-board", 2)
     assert "bad" in page(browser, "propagation-new")
-    assert "Tick what shall count again" in page(browser, "propagation-rollforward")
+    assert "Tick those that should count again" in page(browser, "propagation-rollforward")
     browser.post(reverse("propagation-rollforward"), {"seen": "1 1 1", "crawl": [str(bad.pk)]})
     assert shown()[""] == "Please sign in" and not left_out.lately()
     assert "rolled back" not in page(browser, "propagation")

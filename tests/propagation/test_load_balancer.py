@@ -172,7 +172,7 @@ def test_a_hook_that_fails_on_the_way_home_stops_before_backup_is_loaded(left_be
     assert left_behind.state == "failed"
     assert left_behind.error == (
         "The load balancer did not move the public back to primary: the switch command ended with 1: pool is locked. "
-        "It is told again."
+        "It is called again."
     )
     assert shown("primary") == NEW
     assert shown("backup") == OLD  # the load balancer may still send people there
@@ -208,7 +208,7 @@ def test_one_process_at_a_time_tells_it(crawled, balancer):
     notes = balancer()
     switch.switch()
     PublicSwitch.objects.using("webcrawl").update(telling_until=timezone.now() + timedelta(seconds=9))
-    assert switch.follow() == "another process is still telling the load balancer"
+    assert switch.follow() == "another process is still calling the load balancer"
     assert notes.read_text() == ""
     PublicSwitch.objects.using("webcrawl").update(telling_until=timezone.now())
     assert switch.follow() == ""

@@ -285,7 +285,7 @@ def test_it_is_paused_and_goes_on_by_buttons(signed_in, administrator, published
     browser.post(reverse("propagation-resume", args=[row.pk]))
     assert services.carry_out(row.pk).state == "done"
     late = browser.post(reverse("propagation-pause", args=[row.pk]), follow=True)
-    assert "It is not at work any more." in late.content.decode()
+    assert "It is not running any more." in late.content.decode()
 
 
 def test_the_log_shows_every_step_with_its_counts(signed_in, administrator, published):

@@ -149,7 +149,7 @@ def test_t49_while_others_are_computed_one_is_asked_to_press_again(editor: Any, 
         for thread in holders:
             thread.join()
     assert (busy.status_code, busy["Retry-After"]) == (429, "5")
-    assert "Many people sign in at this moment" in busy.content.decode()
+    assert "Many people are signing in at the moment" in busy.content.decode()
     assert computed() == 0 and not RecentEvent.objects.exists()
     assert knock("editor", PASSWORD).status_code == 302
 

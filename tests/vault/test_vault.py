@@ -110,7 +110,7 @@ def test_a_new_key_in_front_seals_and_the_old_one_still_opens(settings: Any) -> 
         ("a b:QUJD", "entry 1 must be id:base64"),
         ("one:not base64!", "one: is not base64"),
         ("one:QUJD", "one has 3 bytes instead of 32"),
-        ("one:" + "A" * 43 + "=,one:" + "A" * 43 + "=", "stands there twice"),
+        ("one:" + "A" * 43 + "=,one:" + "A" * 43 + "=", "appears twice"),
     ],
 )
 def test_unreadable_keys_are_refused_with_a_clear_sentence(settings: Any, text: str, sentence: str) -> None:

@@ -31,10 +31,10 @@ def test_it_names_the_number_of_the_request_and_offers_to_try_again(broken: Clie
     assert answer.status_code == 500 and page.get("data-theme") == "dark"
     assert page.xpath("//strong/text()") == [answer["X-Request-Id"]]
     assert page.xpath("//main//a/@href") == ["/documents/?q=%3Cb%3E", "/"]
-    assert "nothing you did is lost" in page.text_content()
+    assert "Nothing you did is lost" in page.text_content()
 
 
 def test_what_was_sent_is_not_sent_again_by_a_link() -> None:
     page = html.fromstring(fault(RequestFactory().post("/documents/")).content)
     assert page.xpath("//main//a/@href") == ["/"]
-    assert "look before you send it again" in page.text_content()
+    assert "Check before you send it again" in page.text_content()

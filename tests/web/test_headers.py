@@ -55,7 +55,7 @@ def test_visitors_are_shown_the_door_even_where_there_is_nothing(client: Client)
 def test_a_page_that_is_not_there_says_so_kindly(signed_in: Any, editor: Any) -> None:
     response = signed_in(editor).get("/no/such/page/")
     assert response.status_code == 404
-    assert "not yours to see" in response.content.decode()
+    assert "you may not see it" in response.content.decode()
 
 
 def test_somebody_without_a_role_is_told_whom_to_ask(signed_in: Any, django_user_model: Any) -> None:

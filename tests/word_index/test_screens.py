@@ -52,7 +52,7 @@ def test_several_words_stopwords_and_nonsense_are_explained(signed_in: SignedIn,
     browser = signed_in(administrator)
     assert "one word at a time" in text_of(browser.get("/index/word/?w=ward+bed"))
     assert "its id is 0" in text_of(browser.get("/index/word/?w=the"))
-    assert "no letter or digit" in text_of(browser.get("/index/word/?w=%E2%80%A6"))
+    assert "Enter a word with letters or digits" in text_of(browser.get("/index/word/?w=%E2%80%A6"))
     assert "No page holds this word." in text_of(browser.get("/index/word/?w=nowhere"))
 
 

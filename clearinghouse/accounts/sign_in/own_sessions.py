@@ -56,7 +56,7 @@ def end(request: HttpRequest, session: str) -> HttpResponse:
 def end_others(request: HttpRequest) -> HttpResponse:
     others = [row for row in _of(request.user) if row.pk != request.session.session_key]
     _end(request.user, others)
-    messages.success(request, f"Ended {plural(len(others), 'other session')}." if others else "There was no other one.")
+    messages.success(request, f"Ended {plural(len(others), 'other session')}." if others else "No other session.")
     return redirect("own-sessions")
 
 

@@ -20,7 +20,7 @@ class TooManySignIns(Exception):
 
     def __init__(self) -> None:
         super().__init__(
-            f"Many people sign in at this moment. Nothing was checked: try again in {RETRY_AFTER} seconds."
+            f"Many people are signing in at the moment. Nothing was checked: try again in {RETRY_AFTER} seconds."
         )
 
 

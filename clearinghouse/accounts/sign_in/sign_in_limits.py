@@ -87,7 +87,7 @@ class AttemptCounts:
         if self.known:
             return
         if self.name.number >= OF_NAME + noted and self.here.number >= UNDER_ATTACK + noted:
-            what = "Somebody tries passwords with this name, so there is one try from each place"
+            what = "Many wrong passwords were tried with this name, so each place has one try"
             raise TooManyTries(what, self.here.wait())
         if self.address.number >= OF_ADDRESS + noted:
             raise TooManyTries("Too many wrong tries from your network address", self.address.wait())

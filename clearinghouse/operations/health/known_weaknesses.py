@@ -34,7 +34,7 @@ LIBRARIES = (
 PYTHON = (
     Floor("Python", "3.11.8", "CVE-2024-0450: zip parts that overlap (documents are read in a bounded child)"),
     Floor("Python", "3.11.10", "CVE-2024-7592: cookies that take long to read"),
-    Floor("Python", "3.11.10", "CVE-2024-4032: wrong tables of addresses (ours stand in addresses/networks.py)"),
+    Floor("Python", "3.11.10", "CVE-2024-4032: wrong tables of addresses (ours are in addresses/networks.py)"),
     Floor("Python", "3.11.14", "CVE-2025-6069: HTML that takes long to read (not read with it here)"),
 )
 
@@ -62,7 +62,7 @@ def _sentences(versions: Mapping[str, str], floors: Iterable[Floor]) -> Iterator
     for floor in floors:
         here = versions.get(floor.name.lower())
         if here is not None and _numbers(here) < _numbers(floor.least):
-            yield f"{floor.name} {here}: {floor.weakness}; mended in {floor.least}"
+            yield f"{floor.name} {here}: {floor.weakness}; fixed in {floor.least}"
 
 
 def _numbers(version: str) -> Version:

@@ -40,7 +40,7 @@ def curation(request: HttpRequest) -> HttpResponse:
         request.session.pop(_UNDO, None)
         if form.is_valid():
             rule = services.add(form.given())
-            messages.success(request, f"Added {rule.words}. It counts within seconds.")
+            messages.success(request, f"Added {rule.words}. It applies within seconds.")
             return redirect(_list_url(kind))
     return _show(request, kind, form)
 
@@ -82,7 +82,7 @@ def rule(request: HttpRequest, rule_id: int) -> HttpResponse:
             data["version"] = str(found.version)
             context |= {"form": _form(request, RuleKind(found.kind), found, data), "theirs": found, "problems": []}
             return render(request, "search/curation_rule.html", context, status=409)
-        messages.success(request, f"Saved {found.words}. It counts within seconds.")
+        messages.success(request, f"Saved {found.words}. It applies within seconds.")
         return redirect(_list_url(found.kind))
     context |= {"form": form, "problems": problems_of(form) if form.is_bound else []}
     return render(request, "search/curation_rule.html", context, status=422 if form.is_bound else 200)

@@ -25,9 +25,9 @@ PLACES = {
 PARTS = {
     "score": "Words in the whole page, as the index counts them", "title": "Title", "address": "Address",
     "name": "Last part of the address", "inside": "Words inside the last part of the address", "heading": "Headings",
-    "headline": "A heading with little besides", "anchor": "Links pointing here",
-    "exact": "The very forms that were asked for", "beside": "Words side by side", "near": "Words near each other",
-    "often": "How often words stand in the text", "covered": "Words that stand anywhere",
+    "headline": "A heading with few other words", "anchor": "Links pointing here",
+    "exact": "Words in exactly the form you typed", "beside": "Words side by side", "near": "Words near each other",
+    "often": "How often the words are in the text", "covered": "Words found anywhere",
     "length": "Length of the text",
 }  # fmt: skip
 

@@ -185,5 +185,5 @@ def _propagate_after(run_id: int, worst: str) -> None:
     except CrawlerError as refused:
         note(run_id, "propagation", f"Not propagated: {refused}")
         return
-    note(run_id, "propagation", f"Propagation {propagation.pk} was asked for")
+    note(run_id, "propagation", f"Propagation {propagation.pk} was requested")
     wake(Job.PROPAGATE, propagation.pk)

@@ -72,7 +72,7 @@ class LaunchForm(WhenForm):
 
     label = forms.CharField(
         label="Label", required=False, max_length=LABEL,
-        help_text="A word by which you find this run again, like quarterly. Lists of runs can be narrowed to it.",
+        help_text="A word to find this run by, like quarterly. Lists of runs can be filtered by it.",
     )  # fmt: skip
 
     def __init__(self, user: Any, data: QueryDict) -> None:

@@ -40,7 +40,9 @@ def request_crawl(request: HttpRequest, doc_id: int) -> HttpResponse:
         except (NothingToCrawl, WrongMoment) as refusal:
             messages.info(request, f"{refusal}.")
         else:
-            messages.success(request, f"A crawl of {document.title} is requested. You will be told what becomes of it.")
+            messages.success(
+                request, f"A crawl of {document.title} is requested. You will get a notice when it is answered."
+            )
         return redirect("crawl-points", doc_id)
     problems = [(f"id_{name}", text) for name, errors in form.errors.items() for text in errors]
     context = {"document": document, "form": form, "waiting": waiting, "problems": problems}
@@ -64,7 +66,7 @@ def answer(request: HttpRequest, request_id: int) -> HttpResponse:
             messages.success(request, f"Run {run.pk} was launched, as {asked.asked_by} asked.")
             return redirect("run", run.pk)
         crawl_requests.decline(asked, name, text)
-        messages.success(request, f"Declined; {asked.asked_by} is told.")
+        messages.success(request, f"Declined; {asked.asked_by} gets a notice.")
     except (AllBusy, NothingToCrawl, WrongMoment) as refusal:
         messages.error(request, f"{str(refusal).rstrip('.')}. The request is as it was.")
     return redirect("home")

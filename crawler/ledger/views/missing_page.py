@@ -79,7 +79,7 @@ def _told(request: HttpRequest, document: Document, url: str, public: str) -> Mi
     ]
     stop = next((step for step in steps if step.kind == STOP), None)
     if here.published_id is not None and here.found:
-        verdict = "It is in search." if stop is None else f"It is in search still. {stop.text}"
+        verdict = "It is in search." if stop is None else f"It is still in search. {stop.text}"
         return MissingAnswer(document, steps, verdict, there=True)
     verdict = stop.text if stop else "It should be there after the next propagation."
     return MissingAnswer(document, steps, verdict, there=False)
@@ -98,7 +98,7 @@ def _settings(request: HttpRequest, document: Document, snapshot: Snapshot, url:
         stop = next((line["detail"] for line in answer["trace"] if line["result"] == "stop"), "")
         because = said.removeprefix("No, ") + (f" ({stop})" if answer["reason"] == "excluded" and stop else "")
         advice = reason_of(answer["reason"]).advice
-        return MissingStep(STOP, f"With the settings of today it is not crawled, {because}. {advice}", label, test)
+        return MissingStep(STOP, f"With the current settings it is not crawled, {because}. {advice}", label, test)
     if answer["verdict"] == DEPENDS and answer["depth"]:
         said = "It is crawled only if a crawled page links to it."
     return MissingStep(OK, f"Crawl points and exclude URLs let it in. {said.rstrip('.')}.", label, test)
@@ -115,7 +115,7 @@ def _crawled(request: HttpRequest, document: Document, crawl: NewestCrawl | None
     going = " It is still going on." if crawl.excursion.state in OPEN_STATES else ""
     before = _left_out(crawl)
     if crawl.entry is None:
-        text = f"Run {run}, the newest crawl, did not meet this address: no crawled page links to it.{going}"
+        text = f"Run {run}, the newest crawl, did not find this address: no crawled page links to it.{going}"
         return [*before, MissingStep(STOP, text, f"Open run {run}", href)]
     page = reverse("run-page", args=[run, crawl.entry.pk])
     kind = OK if crawl.entry.outcome in (CRAWLED, UNCHANGED) else STOP
@@ -164,7 +164,7 @@ def _server(request: HttpRequest, one: OnTarget, crawl: NewestCrawl | None, publ
     if one.published_id is not None:
         return MissingStep(bad, f"{name} has it in generation {one.generation}, but not in its index.", label, door)
     if one.left_in is not None:
-        return MissingStep(bad, f"{name} showed it until generation {one.left_in} took it away.", label, door)
+        return MissingStep(bad, f"{name} showed it until generation {one.left_in} removed it.", label, door)
     if not one.generation:
         return MissingStep(bad, f"{name} shows nothing yet: there was no propagation.", label, door)
     return MissingStep(bad, f"{name} does not have it in generation {one.generation}{_since(crawl)}.", label, door)

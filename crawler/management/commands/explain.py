@@ -28,7 +28,7 @@ class Command(Command):
         if document is None:
             raise Stop(f"There is no document {options['doc']}.", WRONG_USE)
         if options["found_on"] and isinstance(parse(options["found_on"]), Refusal):
-            raise Stop(f"--found-on takes the address of a page; {options['found_on'][:100]!r} is none.", WRONG_USE)
+            raise Stop(f"--found-on takes the address of a page; {options['found_on'][:100]!r} is not one.", WRONG_USE)
         snapshot = snapshot_of(document)
         try:
             answer = explain(snapshot, options["url"], options["found_on"])

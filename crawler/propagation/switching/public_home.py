@@ -74,6 +74,6 @@ def _follow() -> None:
         if trouble := switch.follow():
             log.warning("The load balancer does not follow the switch: %s", trouble)
     except DatabaseError as problem:
-        log.warning("The load balancer was not told who serves the public: %s", problem)
+        log.warning("The load balancer was not called: %s", problem)
     finally:
         connections.close_all()

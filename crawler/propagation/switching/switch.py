@@ -99,7 +99,7 @@ def follow(beat: Callable[[], None] = lambda: None) -> str:
     # Further away than anybody sets it: a clock went back since.
     free = rows.filter(Q(telling_until=None) | Q(telling_until__lte=now) | Q(telling_until__gt=now + TELLING))
     if not free.update(telling_until=now + TELLING):
-        return "another process is still telling the load balancer"
+        return "another process is still calling the load balancer"
     trouble = ""
     try:
         load_balancer.tell(row.serving, beat)

@@ -206,7 +206,7 @@ def retry(request: HttpRequest, generation: int) -> HttpResponse:
 @require_POST
 def pause(request: HttpRequest, generation: int) -> HttpResponse:
     """It waits after the step it is in."""
-    return _ordered(request, generation, services.pause, "It is not at work any more.")
+    return _ordered(request, generation, services.pause, "It is not running any more.")
 
 
 @require_POST

@@ -58,7 +58,7 @@ def _asked(request: HttpRequest, word: str) -> HttpResponse:
     if request.method != "POST":
         return _page(request, way, seen)
     if request.POST.get("seen") not in (None, seen):
-        messages.error(request, f"Another generation was switched on meanwhile. Look again before you roll {word}.")
+        messages.error(request, f"Another generation was switched on meanwhile. Check again before you roll {word}.")
         return redirect(f"propagation-roll{word}")
     try:
         goals = _carried_out(request, way)

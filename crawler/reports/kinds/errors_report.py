@@ -130,7 +130,7 @@ def _of_one(asked: ReportRequest, since: datetime, period: ReportFilter, key: by
     return Report(
         OF_ONE, rows, lambda part: [_crawl(row) for row in part], "crawl", filters=(period,),
         hidden=(("group", key.hex()),), sentence=_named(first) if first else "",
-        nothing="No crawl of this period met this error.",
+        nothing="No crawl of this period had this error.",
     )  # fmt: skip
 
 

@@ -59,7 +59,7 @@ def report(asked: ReportRequest) -> Report:
     return Report(
         COLUMNS, found, lambda part: [_line(row, period.value) for row in part], "host", sort=sort,
         filters=(by_words, period), chart=_chart(top),
-        sentence=f"{plural(rows.count(), 'site was,sites were')} met in this period.",
+        sentence=f"{plural(rows.count(), 'site was,sites were')} found in this period.",
     )  # fmt: skip
 
 
@@ -79,7 +79,7 @@ def _of_one(asked: ReportRequest, since: Any, period: ReportFilter, host: str) -
     rows = figures_of_host(asked.docs, since, host).order_by("-ended_at", "-id")
     return Report(
         OF_ONE, rows, lambda part: [_crawl(row) for row in part], "crawl",
-        filters=(ReportFilter("host", "Host", host), period), sentence=f"Crawls that met {host}, newest first.",
+        filters=(ReportFilter("host", "Host", host), period), sentence=f"Crawls that found {host}, newest first.",
     )  # fmt: skip
 
 

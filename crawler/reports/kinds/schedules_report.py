@@ -93,7 +93,7 @@ def _of_one(asked: ReportRequest, plan: PlanShown) -> Report:
     rows = documents_of(plan.schedule, asked.docs)
     return Report(
         OF_ONE, rows, _documents, "document", sentence=f"{plan.named}. {plan.said}.",
-        nothing="No document with an active crawl point is meant.",
+        nothing="It covers no document with an active crawl point.",
     )  # fmt: skip
 
 

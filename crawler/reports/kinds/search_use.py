@@ -22,7 +22,7 @@ COLUMNS = (
     Column("clicks", "Results opened", num=True),
     Column("last", "Last searched", fit=True),
 )
-_WHO = "Everybody who sees reports sees the same here: a search belongs to no document, and to nobody."
+_WHO = "Everybody who may see reports sees the same here: a search belongs to no document and to no person."
 _SHOW = (("", "All queries"), ("nothing", "Found nothing"), ("unopened", "Found, but nothing opened"))
 
 

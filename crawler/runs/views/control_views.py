@@ -84,7 +84,7 @@ def label(request: HttpRequest, run_id: int) -> HttpResponse:
     chosen = request.POST.get("label", "").replace("\0", "")
     control.set_label(run, chosen, request.user.get_username())
     messages.success(
-        request, f"Saved the label of run {run.pk}." if chosen.strip() else f"Took the label off run {run.pk}."
+        request, f"Saved the label of run {run.pk}." if chosen.strip() else f"Removed the label of run {run.pk}."
     )
     return redirect("run", run.pk)
 

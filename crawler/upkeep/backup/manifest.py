@@ -54,7 +54,7 @@ def read(folder: Path) -> Manifest:
     """Raises Damaged for a folder that is no backup of ours."""
     path = folder / NAME
     if not path.is_file():
-        raise Damaged(f"{folder} holds no {NAME}: it is no backup, or one that was not finished")
+        raise Damaged(f"{folder} holds no {NAME}: it is not a backup, or not a finished one")
     try:
         data = json.loads(path.read_bytes()[:_LARGEST])
         if data.get("format") != FORMAT:
@@ -64,7 +64,7 @@ def read(folder: Path) -> Manifest:
     except (ValueError, KeyError, TypeError, AttributeError):
         raise Damaged(f"{path} cannot be read") from None
     if unknown := set(manifest.parts) - {*ORDER, KEYS}:
-        raise Damaged(f"{path} names {sorted(unknown)[0][:60]!r}, which is nothing of ours")
+        raise Damaged(f"{path} names {sorted(unknown)[0][:60]!r}, which is not part of this product")
     if missing := set(ORDER) - set(manifest.parts):
         raise Damaged(f"{path} lacks the database {sorted(missing)[0]}")
     return manifest

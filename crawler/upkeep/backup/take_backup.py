@@ -69,7 +69,7 @@ def _remove_unfinished(partial: Path) -> None:
         return
     ours = {manifest.file_name(alias, vendor) for alias in ORDER for vendor in ENDINGS} | {KEYS, manifest.NAME}
     if not partial.is_dir() or {path.name.removesuffix("-journal") for path in partial.iterdir()} - ours:
-        raise CannotTake(f"{partial} is in the way")
+        raise CannotTake(f"{partial} exists already; remove it")
     shutil.rmtree(partial)
 
 

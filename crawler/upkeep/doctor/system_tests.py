@@ -77,7 +77,7 @@ def clocks() -> Iterator[DoctorLine]:
     yield _line(machines.clock(), "let the machines take their time from the same time server")
     seen, now = tick_report.last_look(), database_clock.moment()
     if seen is not None and seen > now + _AHEAD:
-        say = f"the tick's last mark lies {plural(round((seen - now).total_seconds()), 'second')} in the future"
+        say = f"the tick's last mark is {plural(round((seen - now).total_seconds()), 'second')} in the future"
         yield DoctorLine("Clock", TROUBLE, say, "a clock went back or is ahead: correct it, and restart the tick")
 
 

@@ -110,7 +110,7 @@ def test_no_number_is_given_while_findings_are_still_looked_for(
     listed = html.fromstring(browser.get(f"/crawls/{run.pk}/findings/").content)
     assert "Findings so far" in listed.text_content() and not listed.xpath("//ul[@aria-label='State']//b")
     assert "(1 document)" not in listed.text_content() and not listed.xpath("//*[contains(@class,'pager')]")
-    assert "Still looking: 1 document of this run is to be looked through" in listed.text_content()
+    assert "Still looking for findings: 1 document of this run is not checked yet" in listed.text_content()
     counts = f"/api/v1/runs/{run.pk}/counts/"
     assert browser.get(counts).json()["still_looking"] == 1
     diagnose(second.pk)
@@ -194,7 +194,7 @@ def test_a_reader_may_not_decide(signed_in: SignedIn, reader: Any, run: Run, poi
 def test_looking_changes_nothing(signed_in: SignedIn, editor: Any, document: Document) -> None:
     run = make_run(document, state="finished", queued=0)
     browser = signed_in(editor)
-    assert "Look now" in browser.get(f"/crawls/{run.pk}/findings/").content.decode()
+    assert "Check now" in browser.get(f"/crawls/{run.pk}/findings/").content.decode()
     assert not Diagnosis.objects.exists()
     assert browser.get(f"/crawls/{run.pk}/findings/derive/").status_code == 405
     browser.post(f"/crawls/{run.pk}/findings/derive/")

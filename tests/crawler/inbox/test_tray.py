@@ -311,4 +311,4 @@ def test_older_notifications_are_found_page_by_page(signed_in: SignedIn, editor:
     text = page(browser)
     assert "Notice no. 49." in text and "Notice no. 50." not in text and 'href="?told=all#told-h"' in text
     text = page(browser, "/?told=all&page=2")
-    assert "Notice no. 59." in text and "Notice no. 49." not in text and "51–60 of 60 notifications" in text
+    assert "Notice no. 59." in text and "Notice no. 49." not in text and "51–60 of 60 notices" in text

@@ -211,7 +211,7 @@ def test_every_number_of_the_errors_report_opens_what_it_counts(
             assert browser.get(line["times"].href).context["page"].paginator.count == line["times"].text
         foreign = any(line["document"].text == "Asthma guideline" for line in lines)
         seen_by_editor = text(signed_in(editor), f"/reports/errors/{named['n'].href}")
-        assert ("No crawl of this period met this error" in seen_by_editor) == foreign
+        assert ("No crawl of this period had this error" in seen_by_editor) == foreign
     assert "There is nothing to report" not in text(browser, "/reports/errors/?group=zz")
 
 

@@ -23,7 +23,7 @@ from crawler.upkeep import machines
 
 pytestmark = pytest.mark.django_db(databases="__all__")
 REDIS_GONE = "Redis does not answer. Crawls will wait."
-CRAWLS_WAIT = "Crawls wait at this moment: nothing takes them up. Administrators see why."
+CRAWLS_WAIT = "Crawls are waiting at the moment. Administrators see why."
 
 
 @pytest.fixture(autouse=True)

@@ -79,11 +79,11 @@ def test_the_label_of_a_run_is_changed_on_its_page_also_when_it_has_ended(
     assert run.label == "second" and "Saved the label" in answer.content.decode()
     answer = browser.post(f"/crawls/{run.pk}/label/", {"label": " "}, follow=True)
     run.refresh_from_db()
-    assert run.label == "" and "Took the label off" in answer.content.decode()
+    assert run.label == "" and "Removed the label" in answer.content.decode()
     assert list(Event.objects.filter(run=run, kind="label").order_by("pk").values_list("text", flat=True)) == [
         "Label first set by administrator",
         "Label second set by administrator",
-        "Label taken off by administrator",
+        "Label removed by administrator",
     ]
     assert Entry.objects.filter(action="label").count() == 3
 

@@ -177,7 +177,7 @@ def test_changes_say_why_pages_are_gone(signed_in: SignedIn, editor: Any, docume
 def test_a_first_crawl_is_all_new(signed_in: SignedIn, editor: Any, document: Document) -> None:
     run = make_run(document, state="finished", queued=0)
     told = text_of(signed_in(editor).get(f"/crawls/{run.pk}/changes/"))
-    assert "No crawl of this document came to its end before" in told
+    assert "No crawl of this document finished before" in told
 
 
 @pytest.mark.parametrize("tab", ["pages/?sort=url", "urls/?sort=url", "errors/?list=all&sort=url"])

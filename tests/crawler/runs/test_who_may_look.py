@@ -159,5 +159,5 @@ def test_no_user_id_and_no_password_stands_on_a_page(
 
 def test_a_person_without_a_role_is_told_so(signed_in: SignedIn, django_user_model: Any) -> None:
     browser = signed_in(django_user_model.objects.create_user("newcomer"))
-    assert "Nobody has given you a role yet" in browser.get("/").content.decode()
+    assert "You have no role yet" in browser.get("/").content.decode()
     assert browser.get("/crawls/").status_code == 404

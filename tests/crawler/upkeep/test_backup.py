@@ -176,7 +176,7 @@ PART = {"vendor": "sqlite", "size": 1, "digest": "0" * 64, "migrations": []}
         (lambda folder: (folder / "manifest.json").unlink(), "holds no manifest.json"),
         (lambda folder: (folder / "manifest.json").write_bytes(b"{" * 9999), "cannot be read"),
         (_told(format="other"), "of the format 'other'"),
-        (_told(parts={"../../escape": PART}), "which is nothing of ours"),
+        (_told(parts={"../../escape": PART}), "which is not part of this product"),
         (_told(parts={"primary": PART | {"vendor": "postgresql"}}), "primary.dump is missing"),
         (_told(parts={"primary": PART | {"digest": "../../x"}}), "cannot be read"),
     ],

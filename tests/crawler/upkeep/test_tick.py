@@ -123,7 +123,7 @@ def test_a_schedule_whose_time_zone_vanished_stands_still_and_says_so(document: 
 def test_the_pages_of_plans_show_a_schedule_whose_time_zone_vanished(signed_in: Any, administrator: Any) -> None:
     given: dict[str, Any] = {"every": "day", "at": "02:00", "created_by": "amira", "created_at": NOW}
     plan = schedules.add(Schedule(zone="UTC", **given), NOW)
-    Schedule.objects.filter(pk=plan.pk).update(zone="Mars/Olympus", last_said="Its time cannot be reckoned")
+    Schedule.objects.filter(pk=plan.pk).update(zone="Mars/Olympus", last_said="Its time cannot be calculated")
     client = signed_in(administrator)
     assert client.get(reverse("schedules")).status_code == 200
 

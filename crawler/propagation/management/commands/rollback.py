@@ -19,7 +19,7 @@ from crawlpoints.point_checks import Invalid
 def crawl(word: str) -> tuple[int, list[int]]:
     """A run, or one document of it: 8 or 8:12."""
     if not re.fullmatch(r"[0-9]{1,18}(:[0-9]{1,18})?", word):
-        raise ArgumentTypeError(f"{word!r} is no run, and no RUN:DOC")
+        raise ArgumentTypeError(f"{word!r} is neither a run nor RUN:DOC")
     run, _, document = word.partition(":")
     return int(run), [int(document)] if document else []
 
