@@ -13,11 +13,11 @@ TEXT: Schema = {"type": "string"}
 FLAG: Schema = {"type": "boolean"}
 MOMENT: Schema = {"type": ["string", "null"], "format": "date-time"}
 INT_OR_NOTHING: Schema = {"type": ["integer", "null"]}
-_EMPTY = {"integer": 0, "string": "", "boolean": False}
+_EMPTY = {"integer": 0, "string": ""}
 
 
 class JsonObject:
-    """What is answered: its name in the OpenAPI document, the schema of each field."""
+    """A JSON object that is answered: its name in the OpenAPI document, the schema of each field."""
 
     def __init__(self, name: str, /, **fields: Schema) -> None:
         self.name = name
@@ -28,7 +28,7 @@ class JsonObject:
         return self.name
 
     def of(self, row: Any, /, **values: Any) -> dict[str, Any]:
-        """A row as JSON: the values named here, and what the row calls as the other fields are called."""
+        """A row as JSON: each field is the value given here, or else the attribute of its name."""
         return {
             name: _json(values[name] if name in values else getattr(row, name), schema)
             for name, schema in self.schema["properties"].items()
@@ -36,17 +36,13 @@ class JsonObject:
 
 
 def _json(value: Any, schema: Schema) -> Any:
-    """In columns of before NULL stands for nothing, and 1 for true."""
+    """Columns of the database of before hold NULL for 0 and for no text, and 1 for true."""
     if isinstance(value, datetime):
-        return moment(value)
+        return value.isoformat(timespec="seconds")
     if schema is FLAG:
         return bool(value)
     kind = schema.get("type")
     return _EMPTY.get(kind) if value is None and isinstance(kind, str) else value
-
-
-def moment(at: datetime | None) -> str | None:
-    return at.isoformat(timespec="seconds") if at else None
 
 
 def shape_of(**properties: Schema) -> Schema:
