@@ -6,7 +6,7 @@ LANES  ?= 3
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
 .DEFAULT_GOAL := help
-.PHONY: help install run test test-postgres lint sentences fresh bench faults abuse soak oracle hostile suites mutants audit clean
+.PHONY: help install run test test-postgres lint sentences coverage-table fresh bench faults abuse soak oracle hostile suites mutants audit clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' Makefile
@@ -33,6 +33,9 @@ lint: $(VENV)/.installed-test ## ruff, and mypy on the rooms of pure decisions
 
 sentences: $(VENV)/.installed-test ## every sentence people may read, with its place: templates and Python
 	@$(BIN)/python -m tests.house.sentences
+
+coverage-table: $(VENV)/.installed-test ## docs/coverage.md with the tests that prove each row
+	@$(BIN)/python -m tests.proves
 
 bench: $(VENV)/.installed-bench ## the budgets, measured here and now; ARGS="NAME…"
 	@$(BIN)/python -m tests.bench $(ARGS)

@@ -12,6 +12,7 @@ from clearinghouse.accounts.policies import Action, may
 from clearinghouse.audit.models import Entry
 from clearinghouse.library.models import Document, Project
 from crawler.models import Excursion, Mark, Run
+from tests.proves import proves
 
 pytestmark = pytest.mark.django_db(databases=["default", "webcrawl", "primary", "backup"])
 
@@ -86,6 +87,7 @@ def test_status_says_what_cannot_be_reached_without_its_password(
     assert "cannot be reached" in browser.get("/settings/workers/").content.decode()
 
 
+@proves("B10")
 def test_status_names_every_part_and_what_to_do_about_it(browser: Client) -> None:
     page = browser.get("/settings/status/").content.decode()
     for part in (

@@ -13,6 +13,7 @@ from django.utils import timezone
 from clearinghouse.accounts.models import RecentEvent
 from clearinghouse.accounts.sign_in.visitor_key import household
 from tests.people import PASSWORD
+from tests.proves import proves
 
 pytestmark = pytest.mark.django_db(databases="__all__")
 
@@ -210,6 +211,7 @@ def test_signing_out_is_a_post_and_ends_the_session(signed_in: Any, editor: Any)
     assert browser.get("/me/").status_code == 302
 
 
+@proves("J4")
 def test_a_poll_after_the_session_ended_says_sign_in_again_in_place(client: Client, db: Any) -> None:
     headers = {"HX-Request": "true", "HX-Current-URL": "http://testserver/crawls/7/?tab=log"}
     response = client.get("/crawls/7/live", headers=headers)

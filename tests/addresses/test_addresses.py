@@ -11,6 +11,7 @@ from clearinghouse.addresses.parsing import canonical, has_userinfo, parse, reso
 from clearinghouse.addresses.patterns import compile_exclude
 from clearinghouse.addresses.roots import begins_with, canonical_root, folder_of
 from tests import vectors
+from tests.proves import proves
 
 ANY_URL = st.builds(
     lambda host, tail: f"http://{host}/{tail}",
@@ -26,6 +27,7 @@ def test_an_address_is_taken_apart_once() -> None:
     )
 
 
+@proves("E10")
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
@@ -47,10 +49,12 @@ def test_what_is_no_web_address_is_refused_with_its_reason(text: str, reason: st
     assert refusal.reason == reason
 
 
+@proves("E5")
 def test_an_address_of_the_longest_length_is_taken() -> None:
     assert isinstance(parse("http://a.org/".ljust(MAX_LENGTH, "x")), Address)
 
 
+@proves("F1", "F2")
 @pytest.mark.parametrize(
     ("one", "other"),
     [
@@ -75,6 +79,7 @@ def test_different_addresses_stay_different(one: str, other: str) -> None:
     assert canonical(one) != canonical(other)
 
 
+@proves("F1")
 @given(ANY_URL)
 @settings(max_examples=500, deadline=None)
 def test_the_canonical_form_is_canonical(text: str) -> None:
@@ -112,6 +117,7 @@ def test_resolving_a_link_is_cheap() -> None:
     assert time.perf_counter() - started < 2
 
 
+@proves("F6", "F7")
 @pytest.mark.parametrize(
     ("url", "root", "inside"),
     [
@@ -132,6 +138,7 @@ def test_a_root_is_a_host_and_the_beginning_of_a_path(url: str, root: str, insid
     assert begins_with(canonical(url), root) is inside
 
 
+@proves("F6")
 def test_a_root_with_another_host_before_an_at_sign_is_that_host() -> None:
     assert not begins_with(canonical("https://a.org@evil.com/"), "https://a.org")
 
@@ -148,6 +155,7 @@ def test_the_suggested_root_is_the_folder() -> None:
     assert folder_of("https://a.org") == "https://a.org/"
 
 
+@proves("rule 18", "F8")
 @pytest.mark.parametrize(
     ("pattern", "kind", "matching", "other"),
     [
@@ -175,6 +183,7 @@ def test_patterns_that_cannot_work_are_refused(pattern: str) -> None:
     assert isinstance(compile_exclude(pattern), Refusal)
 
 
+@proves("goal 27")
 @pytest.mark.parametrize("pattern", ["regex:(a+)+$", "regex:(a|a)*b", "*a*a*a*a*a*a*a*b", "regex:a{1,30}{1,30}b"])
 def test_no_pattern_takes_long(pattern: str) -> None:
     exclude = compile_exclude(pattern)
@@ -187,6 +196,7 @@ def _seconds(function: object, text: str) -> float:
     return time.perf_counter() - started
 
 
+@proves("F1")
 def test_urls_as_the_web_platform_tests_say() -> None:
     judged = 0
     for case in vectors.cases("wpt-url", "urltestdata.json"):
@@ -204,6 +214,7 @@ def test_urls_as_the_web_platform_tests_say() -> None:
     assert judged == 504
 
 
+@proves("F4")
 def test_host_names_as_the_web_platform_tests_say() -> None:
     rows = vectors.cases("wpt-url", "toascii.json")
     right = 0
@@ -214,6 +225,7 @@ def test_host_names_as_the_web_platform_tests_say() -> None:
     assert len(rows) == 87
 
 
+@proves("F4")
 def test_international_host_names_as_unicode_says() -> None:
     """All that have a host: "https:///x" is the host x, by the standard for addresses."""
     rows = vectors.cases("wpt-url", "IdnaTestV2.json") + vectors.cases("wpt-url", "IdnaTestV2-removed.json")

@@ -8,6 +8,7 @@ import pytest
 from clearinghouse.addresses import Address, networks
 from clearinghouse.addresses.parsing import parse
 from tests import vectors
+from tests.proves import proves
 
 PUBLIC = ["8.8.8.8", "93.184.216.34", "172.32.0.0", "100.128.0.0", "2606:4700:4700::1111"]
 REFUSED = [
@@ -38,11 +39,13 @@ def test_public_addresses_are_allowed(opened: pytest.MonkeyPatch, ip: str) -> No
     assert networks.address_allowed(ip, 80)
 
 
+@proves("rule 14")
 @pytest.mark.parametrize("ip", REFUSED)
 def test_all_others_are_refused(opened: pytest.MonkeyPatch, ip: str) -> None:
     assert not networks.address_allowed(ip, 80)
 
 
+@proves("rule 14")
 def test_an_opened_network_is_open_on_every_port(opened: pytest.MonkeyPatch) -> None:
     allow(opened, "10.1.0.0/16, 192.168.7.9:9200, [fd00::7]:8080")
     assert networks.address_allowed("10.1.2.3", 22)
@@ -56,6 +59,7 @@ def test_an_opened_network_is_open_on_every_port(opened: pytest.MonkeyPatch) -> 
     assert networks.port_allowed("[fd00::7]", 8080)
 
 
+@proves("rule 14")
 @pytest.mark.parametrize(
     ("port", "allowed"), [(80, True), (443, True), (8765, True), (22, False), (6379, False), (9000, False)]
 )
@@ -70,6 +74,7 @@ def test_a_setting_that_cannot_be_read_stops_the_process(opened: pytest.MonkeyPa
         networks.address_allowed("10.0.0.1", 80)
 
 
+@proves("goal 21")
 def test_addresses_of_the_ssrf_vectors(opened: pytest.MonkeyPatch) -> None:
     table = vectors.table("ssrf", "vectors.json")
     assert [row["ip"] for row in table["ips_must_block"] if networks.address_allowed(row["ip"], 80)] == []
@@ -80,6 +85,7 @@ def test_addresses_of_the_ssrf_vectors(opened: pytest.MonkeyPatch) -> None:
         assert not networks.address_allowed(str(network[-1]), 80), text
 
 
+@proves("goal 21")
 def test_urls_of_the_ssrf_vectors(opened: pytest.MonkeyPatch) -> None:
     """The host that is checked is the host the vector says is reached."""
     for row in vectors.table("ssrf", "vectors.json")["urls"]:

@@ -14,6 +14,7 @@ from django.db import connection, models
 from clearinghouse.database.adoption import usable
 from clearinghouse.database.adoption.dialects.sqlite_migrations import CarefulEditor
 from tests.adoption.conftest import FILES, Install
+from tests.proves import proves
 
 
 @pytest.fixture
@@ -54,6 +55,7 @@ def damaged(embedded: Install) -> Install:
     return embedded
 
 
+@proves("A17")
 def test_a_damaged_file_is_reported_and_left_as_it_is(damaged: Install) -> None:
     file = damaged.file("webcrawl")
     content = file.read_bytes()
@@ -64,6 +66,7 @@ def test_a_damaged_file_is_reported_and_left_as_it_is(damaged: Install) -> None:
     assert file.read_bytes() == content
 
 
+@proves("A17")
 @pytest.mark.parametrize("command", [["crawl"], ["tick", "--once"], ["rqworker", "crawl"]], ids=lambda words: words[0])
 def test_nothing_begins_to_work_on_a_damaged_file(damaged: Install, command: list[str]) -> None:
     content = damaged.file("webcrawl").read_bytes()
@@ -114,6 +117,7 @@ def as_somebody_else() -> Iterator[Path]:
     shutil.rmtree(folder)
 
 
+@proves("A16")
 def test_a_folder_that_cannot_be_written_is_named(as_somebody_else: Path) -> None:
     with pytest.raises(usable.Unusable, match=f"{as_somebody_else} cannot be written by this user"):
         usable.check_file("default", as_somebody_else / "library.sqlite3")

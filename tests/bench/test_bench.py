@@ -22,6 +22,7 @@ from tests.bench import (
     screens,
     slow_hosts,
 )
+from tests.proves import proves
 from tests.requirements import need
 
 Rows = dict[str, list[str]]
@@ -141,6 +142,7 @@ def test_the_bench_runs_what_is_named_and_says_what_it_cannot(capsys, monkeypatc
         bench.read(["speed"])
 
 
+@proves("goal 28")
 def test_a_crowd_beside_two_instances_loses_nothing_and_finds_no_locked_database(rows):
     crowd.main(["--requests", "80", "--clients", "2", "--pages", "60", "--seconds", "2", "--people", "0"])
     found = rows()

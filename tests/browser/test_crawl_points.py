@@ -8,6 +8,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.visitor import focused, tab_to
 from tests.flow.house import House
+from tests.proves import proves
 
 TITLE = "Try it here: tools for quality improvement"
 EMPTY = f"""
@@ -116,6 +117,7 @@ def test_the_same_without_javascript(visit, empty_panel):
     expect(page.locator("#status")).to_contain_text(f"Restored crawl point {site}/tools/.")
 
 
+@proves("J4")
 def test_unsaved_entries_come_back_and_the_password_does_not(visit, empty_panel):
     page = panel_of(visit())
     page.get_by_role("link", name="Add a crawl point").click()

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from crawlpoints.point_checks import Around, Invalid, Neighbour, check_exclude, check_point, exclude_lines
+from tests.proves import proves
 
 GOOD: dict[str, Any] = {
     "url": "https://example.gov/measures/index.html",
@@ -82,6 +83,7 @@ MESSAGES = [
 ]  # fmt: skip
 
 
+@proves("G1")
 @pytest.mark.parametrize(("field", "change", "message"), MESSAGES, ids=[m[:60] for _, _, m in MESSAGES])
 def test_each_wrong_entry_gets_its_own_words(field: str, change: dict[str, str], message: str) -> None:
     with pytest.raises(Invalid) as caught:

@@ -15,6 +15,7 @@ from clearinghouse.library.models import Document
 from crawler.models import Message, PageHead, PageVersion
 from crawlpoints import queries, services
 from crawlpoints.models import CrawlPoint
+from tests.proves import proves
 
 pytestmark = pytest.mark.django_db(databases="__all__")
 CANARY = "canary-7Q"
@@ -225,6 +226,7 @@ def test_htmx_gets_a_refusal_as_the_dialog_with_422(browser: Any, new: str, entr
 # ---- two people ----
 
 
+@proves("J3")
 def test_a_form_that_is_sent_twice_saves_one_crawl_point(browser: Any, new: str, entries: dict[str, str]) -> None:
     """A double press, the back button, a connection that broke after the answer was on its way (fault J3)."""
     before = CrawlPoint.objects.count()
@@ -234,6 +236,7 @@ def test_a_form_that_is_sent_twice_saves_one_crawl_point(browser: Any, new: str,
     assert CrawlPoint.objects.count() == before + 1
 
 
+@proves("J2")
 def test_the_second_of_two_people_sees_both_versions_and_nothing_is_lost(
     browser: Any, document: Document, point: CrawlPoint
 ) -> None:

@@ -16,6 +16,7 @@ from crawler.preview.views import tree_of
 from crawlpoints import queries, services
 from crawlpoints.dialog import preflight
 from crawlpoints.models import CrawlPoint
+from tests.proves import proves
 from tests.sites.forms import PASSWORD, USER, FormSite, serve
 from tests.sites.misbehaving import Site, page, redirect
 
@@ -117,6 +118,7 @@ def test_where_root_and_address_part_is_marked(browser: Any, tester_page: str, h
 # ---- pre-flight ----
 
 
+@proves("D18")
 def test_a_start_page_that_leads_away_can_be_repaired_with_one_press(
     browser: Any, document: Document, site: Site
 ) -> None:

@@ -13,6 +13,7 @@ from crawlpoints import queries, services
 from crawlpoints.models import CrawlPoint, CrawlPointLink, ExcludeUrl
 from crawlpoints.point_checks import Invalid
 from crawlpoints.point_warnings import Caution
+from tests.proves import proves
 
 pytestmark = pytest.mark.django_db
 URL = "https://example.gov/measures/"
@@ -46,6 +47,7 @@ def test_what_is_not_said_takes_the_defaults_of_the_seed(document: Document) -> 
     assert (stored.drop_sessions, stored.stop_traps, stored.ignore_query) == (1, 1, 0)
 
 
+@proves("J3")
 def test_a_second_add_of_the_same_crawl_point_changes_nothing(document: Document) -> None:
     services.add_crawl_point(document, VALUES)
     with pytest.raises(Invalid, match="already has this crawl point"):
@@ -53,6 +55,7 @@ def test_a_second_add_of_the_same_crawl_point_changes_nothing(document: Document
     assert CrawlPoint.everything.count() == 1
 
 
+@proves("J3")
 def test_two_people_adding_at_once_are_told_apart_by_the_database(document: Document, monkeypatch: Any) -> None:
     services.add_crawl_point(document, VALUES)
     monkeypatch.setattr(services, "neighbours_of", lambda *args, **kwargs: [])  # read before the other one saved
@@ -85,6 +88,7 @@ def test_an_update_of_one_value_leaves_the_others(document: Document) -> None:
     assert queries.password_of(stored) == "canary-7Q"
 
 
+@proves("J2")
 def test_saving_from_an_old_copy_raises_instead_of_overwriting(document: Document) -> None:
     point, _ = services.add_crawl_point(document, VALUES)
     seen = point.version

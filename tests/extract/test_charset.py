@@ -10,8 +10,10 @@ from crawler.extract.charsets.charset import as_utf8, detect, encode, query_byte
 from crawler.extract.charsets.charset_guess import guess
 from crawler.extract.charsets.charset_labels import _LABELS, encoding_found, encoding_of
 from tests import vectors
+from tests.proves import proves
 
 
+@proves("E3")
 @pytest.mark.parametrize(
     ("body", "declared", "text", "name"),
     [
@@ -54,6 +56,7 @@ def test_the_charset_is_decided_in_the_order_of_the_standard(body: bytes, declar
     assert (data.decode(), found) == (text, name)
 
 
+@proves("E3")
 def test_every_label_leads_to_an_encoding_that_is_decoded() -> None:
     assert {name for name in _LABELS.values() if endec.decode(b"", name) != ""} == set()
     assert len(set(_LABELS.values())) == 40
@@ -107,6 +110,7 @@ UNDECLARED = [
 ]
 
 
+@proves("E3")
 @pytest.mark.parametrize(("text", "codec", "name"), UNDECLARED)
 @pytest.mark.parametrize("ascii_before", [0, 20_000, 200_000])
 def test_what_nobody_declared_is_guessed_wherever_it_begins(
@@ -142,6 +146,7 @@ def test_a_guess_costs_little_whatever_the_page_holds() -> None:
         assert time.process_time() - begun < 0.5, page[:10]
 
 
+@proves("E3")
 def test_charsets_of_html5lib() -> None:
     right = judged = 0
     for file in sorted((vectors.folder("html5lib-encoding") / "encoding").glob("*.dat")):

@@ -14,6 +14,7 @@ from crawler.extract.mime_type import content_type, parse_mime_type
 from crawler.values import Credentials, Fetched
 from tests import vectors
 from tests.fetch.test_fetch import fetch_all, request
+from tests.proves import proves
 from tests.sites.misbehaving import Asked, Page, Site, page, raw
 
 BODY = b"Fact: this is really forty-two bytes long."
@@ -30,6 +31,7 @@ def fetch_everything(site: Site) -> dict[str, Fetched]:
     return dict(zip(site.pages, answers, strict=True))
 
 
+@proves("E7")
 def test_mime_types() -> None:
     for file in ("mime-types.json", "generated-mime-types.json"):
         for row in vectors.cases("wpt-mime", file):
@@ -37,6 +39,7 @@ def test_mime_types() -> None:
             assert (str(found) if found else None) == row["output"], row
 
 
+@proves("D12")
 def test_several_content_type_headers() -> None:
     for row in vectors.cases("wpt-mime", "content-types.json"):
         found = content_type(row["contentType"])
@@ -44,6 +47,7 @@ def test_several_content_type_headers() -> None:
         assert (str(found) if found else "") == row["mimeType"], row
 
 
+@proves("E12")
 def test_meta_refresh() -> None:
     here = "http://a.org/here"
     for row in vectors.cases("wpt-http", "meta-refresh.json"):
@@ -64,6 +68,7 @@ _LEGAL_HTTP = {
 }  # fmt: skip
 
 
+@proves("D11")
 def test_malformed_answers_never_crash_or_hang_and_nothing_cut_counts_as_whole(site: Site) -> None:
     rows = [row for row in vectors.cases("wpt-http", "h1-parsing.json") if row["have_file"]]
     folder = vectors.folder("wpt-http") / "h1-parsing"
@@ -79,6 +84,7 @@ def test_malformed_answers_never_crash_or_hang_and_nothing_cut_counts_as_whole(s
     assert len(rows) == 102
 
 
+@proves("D9")
 def test_content_lengths(site: Site) -> None:
     rows = vectors.cases("wpt-http", "content-lengths.json")
     for number, row in enumerate(rows):
@@ -109,6 +115,7 @@ COMPRESSED = {
 }  # fmt: skip
 
 
+@proves("D7", "D8")
 def test_compressed_bodies_of_scrapy(site: Site) -> None:
     folder = vectors.folder("scrapy") / "sample_data" / "compressed"
     for name, encoding in COMPRESSED.items():
@@ -121,6 +128,7 @@ def test_compressed_bodies_of_scrapy(site: Site) -> None:
             assert answer.truncated == ("bomb" in path)
 
 
+@proves("G2")
 @pytest.mark.parametrize(
     ("algorithm", "qop"),
     [
@@ -164,6 +172,7 @@ def digest_response(algorithm: str, sent: dict[str, str]) -> str:
     return digest(first, sent["nonce"], sent["nc"], sent["cnonce"], sent["qop"], second)
 
 
+@proves("D19")
 def test_redirects_to_other_schemes_are_no_addresses_of_ours() -> None:
     for row in vectors.table("scrapy", "redirect.json")["schemes"]:
         address = parse(resolve(row["from"], row["location"]))

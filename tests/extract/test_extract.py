@@ -16,6 +16,7 @@ from crawler.extract import page_reader as reading
 from crawler.extract.office import document_reader
 from crawler.values import Extracted, Fetched, Link, Request
 from tests import packages, vectors
+from tests.proves import proves
 
 URL = "http://a.org/d/page"
 
@@ -56,6 +57,7 @@ def test_a_page_gives_title_metas_headings_text_and_language() -> None:
     assert (page.type_id, page.extension, page.flags) == (types.HTML, ".htm", [])
 
 
+@proves("rule 17", "E12", "E13", "E16")
 def test_links_come_from_everything_that_leads_to_pages() -> None:
     page = read(
         '<a href="a">A <i>link</i></a><map><area href="/area" alt="Area"></map><link rel="next" href="n">'
@@ -72,12 +74,14 @@ def test_links_come_from_everything_that_leads_to_pages() -> None:
     assert Link("http://a.org/d/a", "A link", False) in page.links
 
 
+@proves("E13")
 def test_frames_of_a_frameset_are_links() -> None:
     assert urls(read('<frameset><frame src="menu.html"><frame src="body.html"></frameset>')) == [
         "http://a.org/d/menu.html", "http://a.org/d/body.html",
     ]  # fmt: skip
 
 
+@proves("E11")
 @pytest.mark.parametrize(
     ("base", "expected"),
     [
@@ -101,6 +105,7 @@ def test_unreadable_links_are_kept_as_they_are() -> None:
     ]  # fmt: skip
 
 
+@proves("E15")
 def test_nofollow_of_links_and_pages() -> None:
     page = read('<a rel="external NoFollow" href="x">x</a><a href="y">y</a>')
     assert [link.nofollow for link in page.links] == [True, False]
@@ -117,6 +122,7 @@ def test_canonical_links_are_recorded_and_are_links() -> None:
     assert (page.canonical, urls(page)) == ("http://a.org/c", ["http://a.org/c"])
 
 
+@proves("E1", "goal 15")
 @pytest.mark.parametrize("levels", [255, 1_000, 2_000, 3_000, 50_000])
 def test_links_are_found_however_deep(levels: int) -> None:
     page = read(
@@ -127,6 +133,7 @@ def test_links_are_found_however_deep(levels: int) -> None:
     assert ("deep" in page.flags) == (levels > 2_048)
 
 
+@proves("E2")
 @pytest.mark.parametrize(
     "body",
     [
@@ -153,6 +160,7 @@ def test_a_megabyte_of_anything_takes_two_seconds_at_most(body: str) -> None:
     assert time.process_time() - started < 4  # twice the promise: test machines are busy
 
 
+@proves("E6")
 @pytest.mark.parametrize(
     "body",
     [b"", b" \n ", b"\xef\xbb\xbf", b"\0\0", b"<!-- x -->", b"<?xml?>", b"</html>", b"<!doctype html>", b"<a href=x"],
@@ -162,6 +170,7 @@ def test_a_page_of_nothing_is_a_page(body: bytes) -> None:
     assert (page.text, page.links) == ("", [])
 
 
+@proves("E4")
 def test_what_databases_cannot_hold_is_left_out() -> None:
     page = read(b"<title>a\0b&#0;c&#xD800;d</title><p>x\0y \xed\xa0\x80z<meta name='a\0b' content='c\0d'>")
     for text in (page.title, page.text, *page.metas[0]):
@@ -169,6 +178,7 @@ def test_what_databases_cannot_hold_is_left_out() -> None:
         text.encode()
 
 
+@proves("rule 13", "E5", "E17", "F12")
 def test_long_things_are_cut_and_flagged() -> None:
     page = read("<title>" + "t" * 300 + "</title>" + f"<meta name='{'n' * 600}' content='{'c' * 9_000}'>" * 300)
     assert len(page.title) == 255
@@ -179,6 +189,7 @@ def test_long_things_are_cut_and_flagged() -> None:
     assert (len(page.links), page.flags) == (100_000, ["links_cut"])
 
 
+@proves("E1")
 @given(st.text(alphabet="<>/a=\"' !-&;#x\n\0é", max_size=200))
 @settings(max_examples=300, deadline=None)
 def test_no_markup_is_too_broken(text: str) -> None:
@@ -196,6 +207,7 @@ def test_links_are_packed_small_and_come_back_as_they_were() -> None:
 # -- types ------------------------------------------------------------------------------------------------------
 
 
+@proves("rule 17", "E7", "E8")
 @pytest.mark.parametrize(
     ("kind", "url", "body", "expected"),
     [
@@ -250,6 +262,7 @@ def test_the_type_of_a_page(kind: str, url: str, body: bytes, expected: int | No
 # -- XML --------------------------------------------------------------------------------------------------------
 
 
+@proves("E8")
 def test_sitemaps_and_feeds_lead_to_pages() -> None:
     sitemap = '<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"><url><loc> /1 </loc></url></urlset>'
     assert urls(read(f'<?xml version="1.0"?>{sitemap}', "application/xml")) == ["http://a.org/1"]
@@ -261,6 +274,7 @@ def test_sitemaps_and_feeds_lead_to_pages() -> None:
     assert urls(read(atom, "application/atom+xml")) == ["http://b.org/3"]
 
 
+@proves("E8")
 @pytest.mark.parametrize(
     "body",
     [
@@ -274,6 +288,7 @@ def test_xml_with_a_doctype_is_kept_without_text(body: str) -> None:
     assert (page.text, page.links, page.flags) == ("", [], ["no_text"])
 
 
+@proves("E9")
 def test_xml_attacks_are_refused_before_expansion() -> None:
     folder = vectors.folder("xml-attacks")
     files = [file for file in sorted(folder.iterdir()) if file.suffix in (".xml", ".xsl", ".xsd")]
@@ -306,6 +321,7 @@ trailer<</Root 1 0 R/Info 6 0 R>>
 WORD = f'<w:document xmlns:w="{packages.W}"><w:t>'
 
 
+@proves("rule 17")
 @pytest.mark.parametrize(
     ("kind", "body", "title", "text"),
     [
@@ -348,6 +364,7 @@ def test_documents_give_their_text(kind: str, body: bytes, title: str, text: str
     assert (page.title, page.text, page.flags) == (title, text, [])
 
 
+@proves("E18")
 @pytest.mark.parametrize(
     ("kind", "body"),
     [
@@ -367,6 +384,7 @@ def test_documents_that_cannot_be_read_are_kept_without_text(kind: str, body: by
     assert read(PDF, "application/pdf").text == "Hello PDF"
 
 
+@proves("E18")
 def test_a_child_in_trouble_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(document_reader, "SECONDS", 0.0)
     assert read(PDF, "application/pdf").flags == ["no_text"]

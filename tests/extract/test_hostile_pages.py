@@ -9,8 +9,10 @@ import pytest
 from crawler.extract.html.libxml_tree import NODES_AT_MOST
 from crawler.fetch.sign_in import sign_in_forms
 from tests.extract.test_extract import read, urls
+from tests.proves import proves
 
 
+@proves("E4")
 @pytest.mark.parametrize("reference", ["&#xD800;", "&#xdfff;", "&#55296;", "&#057343;", "&#xD8&#xD800;00;"])
 def test_references_to_surrogates_cost_only_themselves(reference: str) -> None:
     page = read(f"<rss><channel><title>a{reference}b</title><link>/x</link></channel></rss>", "text/xml")
@@ -46,6 +48,7 @@ def test_an_ordinary_page_keeps_all_words_of_its_links_and_headings() -> None:
     assert page.headings == "\n".join(["one two"] * 2_000)
 
 
+@proves("E2")
 @pytest.mark.parametrize("head", ["<!--" + "-x" * 2_000_000 + "-->", "<?x " + "? " * 2_000_000 + "?>"])
 def test_a_long_comment_before_the_root_costs_what_it_is_long(head: str) -> None:
     body = head + "<r><loc>/x</loc></r>"
@@ -61,6 +64,7 @@ print(len(page.links), page.flags, memory_at_most())
 """
 
 
+@proves("D6", "goal 13")
 @pytest.mark.parametrize(
     ("body", "kind", "found"),
     [

@@ -21,12 +21,14 @@ from clearinghouse.addresses.parsing import parse, resolve
 from crawler.extract import page_reader as page
 from crawler.values import Extracted, Fetched, Link, Request
 from tests import vectors
+from tests.proves import proves
 
 Row = dict[str, Any]
 _CHOOSES_ELEMENTS = {"restrict_xpaths", "restrict_css", "tags", "attrs", "deny_tags", "deny_attrs", "process_value"}
 _IGNORED_ENDINGS = ["jpg"]  # of its long list of endings the only one in these pages; we ask the server for the type
 
 
+@proves("E16")
 def test_links_of_scrapy_under_equal_options() -> None:
     rows = vectors.cases("scrapy", "linkextractor.json")
     for row in rows:

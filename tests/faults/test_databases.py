@@ -18,6 +18,7 @@ from tests.faults import databases
 from tests.faults.databases import Bench, Databases, Fates, crawling
 from tests.faults.house import BASE, House
 from tests.postgres import Server, programs
+from tests.proves import proves
 from tests.requirements import need
 
 DELAY = 0.12  # of each page: an undisturbed crawl takes some three seconds
@@ -56,6 +57,7 @@ def test_four_processes_on_postgresql_end_with_the_ledger_of_one_on_sqlite(
     assert where.faults(calm) == []
 
 
+@proves("A11", "goal 5")
 def test_a_database_that_crashes_again_and_again_fails_no_page(bench: Bench, cluster: Server, calm: Fates) -> None:
     where = bench.on_postgres(cluster)
     with crawling(where) as process:
@@ -98,6 +100,7 @@ def test_who_falls_asleep_inside_a_transaction_holds_nobody_up(bench: Bench, clu
     assert from_url(name)["OPTIONS"]["options"] == "-c idle_in_transaction_session_timeout=15000"
 
 
+@proves("A12")
 def test_connections_may_be_cut_at_any_moment(bench: Bench, cluster: Server, calm: Fates) -> None:
     where = bench.on_postgres(cluster)
     with crawling(where, "--instances", "2") as process:
@@ -107,6 +110,7 @@ def test_connections_may_be_cut_at_any_moment(bench: Bench, cluster: Server, cal
     assert struck >= 3, f"only {struck} cuts fell into the crawl"
 
 
+@proves("A13")
 def test_serialisation_errors_are_tried_again(bench: Bench, cluster: Server, calm: Fates) -> None:
     """At this isolation PostgreSQL refuses what two transactions changed at once: often enough with four instances."""
     where = bench.on_postgres(cluster)
@@ -117,6 +121,7 @@ def test_serialisation_errors_are_tried_again(bench: Bench, cluster: Server, cal
     assert where.faults(calm) == []
 
 
+@proves("A10")
 def test_a_writer_who_holds_the_file_for_long_fails_no_page(bench: Bench, calm: Fates) -> None:
     where = bench.on_sqlite()
     with crawling(where) as process:
@@ -131,6 +136,7 @@ def test_a_writer_who_holds_the_file_for_long_fails_no_page(bench: Bench, calm: 
     assert where.faults(calm) == []
 
 
+@proves("rule 7", "A9")
 @pytest.mark.parametrize("kind", ["sqlite", "postgres"])
 def test_no_two_of_eight_processes_claim_the_same_queue(
     kind: str, bench: Bench, request: pytest.FixtureRequest
@@ -177,6 +183,7 @@ def check(where: Databases) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(command, env=where.house.environment, capture_output=True, text=True, timeout=60)
 
 
+@proves("A8")
 def test_a_server_that_may_forget_what_it_acknowledged_is_named(bench: Bench, cluster: Server) -> None:
     where = bench.on_postgres(cluster)
     assert check(where).returncode == 0, check(where).stderr

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from tests.faults import injection, site
 from tests.faults.house import House
+from tests.proves import proves
 from tests.requirements import need
 from tests.sites.graph import serve
 
@@ -64,6 +65,7 @@ def unflushed(found: list[Call]) -> tuple[int, list[str]]:
     return commits, early + ["the end"] * waiting
 
 
+@proves("A8", "goal 8")
 def test_every_commit_is_flushed_before_anything_follows_from_it(tmp_path: Path) -> None:
     need("strace", injection.available(), "strace is not installed")
     with serve(site.pages()) as served:

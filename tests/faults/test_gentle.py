@@ -11,6 +11,7 @@ from pathlib import Path
 
 from tests.faults import site as sites
 from tests.faults.house import BASE, House
+from tests.proves import proves
 from tests.sites.misbehaving import Answer, Asked, Page, Site, page
 
 DOCUMENTS, POINTS = 3, 7  # 21 crawl points on one site
@@ -64,6 +65,7 @@ def crawled_by(house: House, processes: list["subprocess.Popen[str]"]) -> set[in
     return serving
 
 
+@proves("rule 11", "goal 30")
 def test_several_documents_and_processes_are_as_polite_as_one(bare: House, tmp_path: Path) -> None:
     house, visits = bare.copy(tmp_path / "var"), Visits()
     with Site() as site:

@@ -8,6 +8,7 @@ from pathlib import Path
 from tests.faults import injection, series, site
 from tests.faults.databases import Databases
 from tests.faults.house import BASE
+from tests.proves import proves
 from tests.requirements import need
 
 TEN = 10
@@ -22,6 +23,7 @@ def together(where: Databases, kind: str, number: int = 0) -> list[str]:
     return told
 
 
+@proves("B6")
 def test_of_ten_launches_at_once_one_gets_the_documents(where: Databases) -> None:
     told = together(where, "launch")
     assert sorted(told)[:-1] == ["AllBusy"] * (TEN - 1) and max(told).startswith("run ")
@@ -29,6 +31,7 @@ def test_of_ten_launches_at_once_one_gets_the_documents(where: Databases) -> Non
     assert where.rows("SELECT count(*) FROM run") == [(1,)]
 
 
+@proves("B6")
 def test_ten_initializers_at_once_open_each_queue_once(where: Databases) -> None:
     where.house.manage("launch")
     assert together(where, "initialize", 1) == ["done"] * TEN
@@ -39,6 +42,7 @@ def test_ten_initializers_at_once_open_each_queue_once(where: Databases) -> None
     assert where.rows("SELECT count(*) FROM run_event WHERE kind = 'initialize'") == [(1,)]
 
 
+@proves("B7")
 def test_an_initializer_may_be_killed_at_each_of_its_writes(tmp_path: Path) -> None:
     need("strace", injection.available(), "strace is not installed")
     figures = series.play_initializer(tmp_path)

@@ -13,6 +13,7 @@ import pytest
 from tests.faults import injection, series, through_rq
 from tests.faults.through_rq import Kills
 from tests.postgres import programs
+from tests.proves import proves
 from tests.requirements import need
 
 SHORT = {"fdatasync": 11, "pwrite64": 11, "connect": 5, "recvfrom": 5, "sendto": 5}
@@ -31,6 +32,25 @@ def kills_through_rq() -> Iterator[Future[Kills]]:
         yield beside.submit(through_rq.on_postgres, THROUGH_RQ, THROUGH_RQ, deadline)
 
 
+@proves(
+    "rule 3",
+    "rule 4",
+    "I1",
+    "I2",
+    "I3",
+    "I4",
+    "I6",
+    "A1",
+    "A2",
+    "A3",
+    "A14",
+    "A15",
+    "F15",
+    "goal 1",
+    "goal 2",
+    "goal 6",
+    "goal 11",
+)
 def test_no_system_call_is_a_bad_moment_to_be_killed(tmp_path: Path) -> None:
     need("strace", injection.available(), "strace is not installed")
     figures = series.play(tmp_path, SHORT, ERRORS, DOUBLES)
@@ -40,6 +60,7 @@ def test_no_system_call_is_a_bad_moment_to_be_killed(tmp_path: Path) -> None:
     assert figures.row(series.DOUBLE).in_time >= DOUBLES
 
 
+@proves("A4", "goal 1")
 def test_nor_is_any_word_to_or_from_postgresql(tmp_path: Path) -> None:
     need("strace", injection.available(), "strace is not installed")
     need("postgres", programs() is not None, "initdb, pg_ctl and postgres are not installed")
@@ -49,6 +70,7 @@ def test_nor_is_any_word_to_or_from_postgresql(tmp_path: Path) -> None:
     assert figures.kills >= 2 * ON_POSTGRES, figures.table()
 
 
+@proves("rule 6", "I2", "I7", "A5", "A11", "B2", "B3", "goal 1", "goal 3", "goal 4")
 def test_workers_their_horses_redis_and_the_database_may_be_killed(kills_through_rq: Future[Kills]) -> None:
     kills = kills_through_rq.result()
     print("\n" + kills.table())

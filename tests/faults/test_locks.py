@@ -14,6 +14,7 @@ import pytest
 
 from tests.faults import site as sites
 from tests.faults.house import BASE, House
+from tests.proves import proves
 from tests.sites.graph import Page, html, serve
 
 PAGES, LINKS = 1500, 60
@@ -68,6 +69,7 @@ def crawl(house: House) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(command, cwd=BASE, env=environment, capture_output=True, text=True, timeout=120)
 
 
+@proves("I9", "goal 29")
 def test_a_crawl_takes_no_lock_of_the_doc_library(crawled: tuple[House, Any]) -> None:
     house, done = crawled
     assert done.returncode == 0, done.stderr[-2000:]
@@ -75,6 +77,7 @@ def test_a_crawl_takes_no_lock_of_the_doc_library(crawled: tuple[House, Any]) ->
     assert house.rows("SELECT state, crawled FROM excursion") == [("finished", PAGES)]
 
 
+@proves("I9", "goal 29")
 def test_the_webcrawl_database_is_held_for_moments_only(crawled: tuple[House, Any]) -> None:
     """By its own work: how long others on a busy machine keep it waiting is not its doing."""
     spent = json.loads(crawled[1].stdout.splitlines()[-1])

@@ -14,6 +14,7 @@ import pytest
 from crawler.values import NO_NAME_SERVER
 from tests.faults import namespace, resolving
 from tests.faults.house import House
+from tests.proves import proves
 from tests.requirements import need
 
 FETCHES = 200
@@ -25,6 +26,7 @@ def found() -> dict[str, Any]:
     return json.loads(namespace.run("tests.faults.names", str(FETCHES)))
 
 
+@proves("D2")
 def test_a_name_that_fails_is_said_to_fail_however_it_does(found: dict[str, Any]) -> None:
     failing = dict(found["failing"])
     assert failing.pop("good.test") == [200, 200]
@@ -32,12 +34,14 @@ def test_a_name_that_fails_is_said_to_fail_however_it_does(found: dict[str, Any]
     assert failing == {f"{name}.test": ["dns_failed"] * 2 for name in names}
 
 
+@proves("D2")
 def test_a_silent_name_server_is_told_from_an_unknown_name(found: dict[str, Any]) -> None:
     details = {name.split(".")[0]: set(said) for name, said in found["details"].items()}
     assert details["servfail"] == details["silent"] == {NO_NAME_SERVER}
     assert details["nxdomain"] == details["empty"] == {"the host name is unknown"}
 
 
+@proves("D2")
 def test_a_site_whose_name_server_fails_for_a_moment_is_crawled_and_an_unknown_one_fails_at_once(
     bare: House, tmp_path: Path
 ) -> None:
@@ -57,6 +61,7 @@ def test_an_address_where_nobody_answers_cannot_be_connected_to(found: dict[str,
     assert found["roads"] == [["connect_failed", True], ["connect_failed", False]]
 
 
+@proves("rule 14", "goal 21")
 def test_a_name_that_leads_home_when_asked_again_leads_nowhere(found: dict[str, Any]) -> None:
     looks = found["rebinding"]
     assert looks[0::3] == [["200"]] * 2 and looks[1::3] == [["address_refused"]] * 2

@@ -16,6 +16,7 @@ import pytest
 from tests.faults import site as sites
 from tests.faults.house import House
 from tests.postgres import Server, postgres  # noqa: F401 - a fixture
+from tests.proves import proves
 from tests.sites.misbehaving import Page, Site, page, raw, redirect
 
 PATIENCE = 300  # seconds, of which a crawl that meets no trouble takes two
@@ -77,6 +78,7 @@ LEDGER = "SELECT url, outcome, reason, detail, redirect_url FROM ledger"
 VERSIONS = "SELECT url, title, metas, text, language, canonical, etag, content_type FROM page_version"
 
 
+@proves("E4")
 @pytest.mark.usefixtures("postgres")
 def test_postgresql_stores_what_sqlite_stores_whatever_sites_say(
     bare: House,

@@ -7,11 +7,13 @@ import pytest
 
 from tests.faults import namespace
 from tests.faults.house import BASE, with_document
+from tests.proves import proves
 from tests.requirements import need
 
 _SHUT = 'mount --bind "$1" "$1" && mount -o remount,bind,ro "$1" && shift && exec "$@"'
 
 
+@proves("A16")
 @pytest.mark.parametrize("words", [("crawl",), ("tick", "--once"), ("rqworker", "crawl", "--burst")])
 def test_what_is_started_on_a_disk_that_is_read_only_refuses_in_one_line_that_names_the_place(
     words: tuple[str, ...], tmp_path: Path

@@ -19,6 +19,7 @@ from tests.faults import injection
 from tests.flow.conftest import house, prepared_folder  # noqa: F401 - fixtures
 from tests.flow.house import BASE, House, until
 from tests.local.test_workers import call, push, work
+from tests.proves import proves
 from tests.requirements import need
 from tests.sites.graph import Page, Site, serve
 
@@ -69,6 +70,7 @@ def found_all(house: House, run: int, site: Site) -> None:  # noqa: F811
     house.manage("check_ledger", run)
 
 
+@proves("I7", "B4")
 def test_a_full_redis_stops_no_crawl_no_launch_and_no_worker(house: House, redis: Redis, site: Site) -> None:  # noqa: F811
     workers = [house.start_worker("control"), house.start_worker("crawl")]
     house.start_manage("tick")
@@ -86,6 +88,7 @@ def test_a_full_redis_stops_no_crawl_no_launch_and_no_worker(house: House, redis
     assert until(lambda: house.ended(second), f"run {second} ends\n{house.log[-2000:]}", 60)["state"] == "finished"
 
 
+@proves("B5")
 def test_a_slow_redis_holds_nobody_up_for_longer_than_a_second(house: House, redis: Redis) -> None:  # noqa: F811
     redis.execute_command("CLIENT", "PAUSE", "30000")
     done = subprocess.run([sys.executable, "-c", _WAKE], cwd=BASE, env=house.env, capture_output=True, text=True)
@@ -93,6 +96,7 @@ def test_a_slow_redis_holds_nobody_up_for_longer_than_a_second(house: House, red
     assert taken == "False" and float(seconds) < 1.2, done.stdout + done.stderr
 
 
+@proves("B10")
 def test_without_workers_a_run_waits_and_begins_when_one_comes(house: House, redis: Redis, site: Site) -> None:  # noqa: F811
     house.start_manage("tick")
     run = a_run(house, site)
@@ -104,6 +108,7 @@ def test_without_workers_a_run_waits_and_begins_when_one_comes(house: House, red
     found_all(house, run, site)
 
 
+@proves("rule 6", "B11")
 def test_five_rings_for_one_run_are_as_good_as_one(house: House, redis: Redis, site: Site) -> None:  # noqa: F811
     run = a_run(house, site)
     for _ in range(4):
@@ -122,6 +127,7 @@ def test_five_rings_for_one_run_are_as_good_as_one(house: House, redis: Redis, s
     assert set(pages_asked(site).values()) == {1}
 
 
+@proves("A4")
 @pytest.mark.parametrize("word", [15, 30, 38])
 def test_a_worker_killed_while_it_talks_to_redis_does_nothing_twice(
     house: House,  # noqa: F811
@@ -155,6 +161,7 @@ def stored(house: House) -> list[str]:  # noqa: F811
     return ["/" + url.split("/", 3)[-1] for (url,) in found]
 
 
+@proves("B13")
 def test_thousands_of_failures_leave_nothing_in_redis(house: House, redis: Redis) -> None:  # noqa: F811
     for number in range(2000):
         push(redis, f"foreign{number}", call("os.system", "true"))

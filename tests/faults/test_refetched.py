@@ -12,6 +12,7 @@ from tests.faults.house import House, kill
 from tests.faults.lane import UNWRITTEN
 from tests.faults.test_stopped import children, command_of
 from tests.flow.house import until
+from tests.proves import proves
 from tests.sites.graph import Page, Site, serve
 
 PAGES = 900
@@ -36,6 +37,7 @@ def nothing_more_is_fetched(site: Site, crawl: int) -> None:
         time.sleep(0.7)
 
 
+@proves("goal 6")
 def test_no_more_is_fetched_again_than_was_promised(
     bare: House, tmp_path: Path, record_property: Callable[[str, object], None]
 ) -> None:

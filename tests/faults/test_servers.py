@@ -11,6 +11,7 @@ import pytest
 
 from tests.faults.house import House, with_document
 from tests.flow.house import until
+from tests.proves import proves
 from tests.sites.graph import Page, Site, serve
 
 EIGHT, KILLS, PAGES = 8, 5, 200
@@ -29,6 +30,7 @@ def crawled(house: House) -> int:
     return int(house.rows("SELECT coalesce(sum(crawled), 0) FROM excursion")[0][0])
 
 
+@proves("rule 7", "I4", "B9", "goal 3", "goal 6")
 def test_of_eight_instances_one_serves_and_another_when_it_is_killed(tmp_path: Path, site: Site) -> None:
     house = with_document(tmp_path / "var", site.url("/0"))
     processes = [house.start("crawl", "--speed", "fast", "--json")]

@@ -12,6 +12,7 @@ from pathlib import Path
 from tests.faults import site as sites
 from tests.faults.house import BASE, House
 from tests.flow.house import until
+from tests.proves import proves
 from tests.sites.graph import Page, Site, serve
 
 PAGES, MANY, SILENCE = 90, 1200, 4  # seconds instead of 20, above the beat
@@ -39,6 +40,7 @@ def site_of(pages: int = PAGES) -> dict[str, Page]:
     return {f"/{n}": Page(links, delay=0.4) for n, links in children.items()}
 
 
+@proves("rule 7", "A7")
 def test_who_slept_past_its_time_writes_nothing_when_it_wakes(bare: House, tmp_path: Path) -> None:
     with serve(site_of()) as site:
         house = bare.copy(tmp_path / "var")
@@ -93,6 +95,7 @@ def asleep_in_a_transaction(house: House, process: "subprocess.Popen[str]") -> b
     return False
 
 
+@proves("A7")
 def test_who_falls_asleep_with_the_lock_in_its_hand_is_ended_and_the_run_goes_on(bare: House, tmp_path: Path) -> None:
     """On SQLite nobody could write until it woke up; a refused writer waits for 20 s, then it looks who sleeps."""
     with serve(site_of(MANY)) as site:

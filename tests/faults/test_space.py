@@ -3,9 +3,11 @@
 import json
 
 from tests.faults import namespace, space
+from tests.proves import proves
 from tests.requirements import need
 
 
+@proves("A14")
 def test_a_crawl_waits_while_the_disk_is_full_and_loses_nothing() -> None:
     need("namespaces", namespace.possible(), "no network namespaces can be made here (root, or user namespaces)")
     found = json.loads(namespace.run("tests.faults.space"))

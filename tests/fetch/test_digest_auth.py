@@ -12,6 +12,7 @@ from crawler.fetch.curl import CurlTransport
 from crawler.fetch.sign_in import digest_auth
 from crawler.values import Credentials, Fetched, Request
 from tests import vectors
+from tests.proves import proves
 from tests.sites.digest import DigestDoor
 from tests.sites.misbehaving import Asked, Site, page
 
@@ -41,6 +42,7 @@ def get(fetcher: CurlTransport, *urls: str, credentials: Credentials | None = MU
     return answers
 
 
+@proves("G2")
 def test_responses_of_the_rfcs() -> None:
     rows = vectors.cases("rfc", "http-digest.json")
     for row in rows:
@@ -51,6 +53,7 @@ def test_responses_of_the_rfcs() -> None:
     assert len(rows) == 5
 
 
+@proves("G2")
 @pytest.mark.parametrize(
     ("realm", "target", "proof"),
     [
@@ -67,6 +70,7 @@ def test_a_realm_with_quotes_is_hashed_as_it_is_meant_and_sent_back_quoted(realm
     assert "cnonce" not in header and "nc=" not in header and "qop" not in header
 
 
+@proves("G2")
 @pytest.mark.parametrize("odd", [r'a "b" c', "a\\", r"\\\"", '"', "a, nonce=x"])
 def test_servers_with_odd_words_let_us_in(site: Site, fetcher: CurlTransport, odd: str) -> None:
     door = site.pages["/"] = DigestDoor(realm=odd, opaque=odd)
@@ -111,6 +115,7 @@ def test_challenges_are_read_and_unusable_ones_left_alone(value: str, found: lis
     assert [challenge.nonce for challenge in digest_auth.digests([value])] == found
 
 
+@proves("G2")
 @pytest.mark.parametrize(
     ("algorithm", "qop"), list(product(ALGORITHMS, ["auth", "auth-int, auth", "auth-int", "auth,auth-int"]))
 )
@@ -122,6 +127,7 @@ def test_servers_let_us_in(site: Site, fetcher: CurlTransport, algorithm: str, q
     assert {sent["qop"] for sent in door.sent} == {"auth-int" if qop == "auth-int" else "auth"}
 
 
+@proves("G2")
 def test_the_old_form_without_qop(site: Site, fetcher: CurlTransport) -> None:
     site.pages["/"] = DigestDoor(qop="", algorithm="")
     assert [answer.body for answer in get(fetcher, site.url("/"))] == [b"let in"]
@@ -133,6 +139,7 @@ def test_names_and_passwords_outside_ascii_are_utf_8(site: Site, fetcher: CurlTr
     assert answer.body == b"let in"
 
 
+@proves("G3")
 def test_the_strongest_algorithm_is_answered(site: Site, fetcher: CurlTransport) -> None:
     weaker = '\r\nWWW-Authenticate: Digest realm="a, b", nonce="x", qop="auth"\r\nWWW-Authenticate: Basic realm="a, b"'
     door = site.pages["/"] = DigestDoor(algorithm="SHA-256", extra=weaker)
@@ -140,6 +147,7 @@ def test_the_strongest_algorithm_is_answered(site: Site, fetcher: CurlTransport)
     assert [sent["algorithm"] for sent in door.sent] == ["SHA-256"]
 
 
+@proves("G2")
 def test_a_stale_nonce_costs_one_more_request(site: Site, fetcher: CurlTransport) -> None:
     door = site.pages["/"] = DigestDoor(lifetime=2)
     for _ in range(6):
@@ -149,6 +157,7 @@ def test_a_stale_nonce_costs_one_more_request(site: Site, fetcher: CurlTransport
     assert (len(site.log), door.refusals) == (9, 3)
 
 
+@proves("G2")
 def test_the_next_nonce_is_used_at_once(site: Site, fetcher: CurlTransport) -> None:
     door = site.pages["/"] = DigestDoor(lifetime=1, next_nonces=True)
     for _ in range(5):
@@ -171,6 +180,7 @@ def test_a_wrong_password_costs_two_requests(site: Site, fetcher: CurlTransport)
     assert (answer.status, answer.reason, len(site.log)) == (401, "", 2)
 
 
+@proves("G3")
 @pytest.mark.parametrize("challenge", ['Digest realm="other", nonce="1", qop="auth"', 'Basic realm="a, b"'])
 def test_once_let_in_no_other_realm_and_no_basic_gets_an_answer(
     site: Site, fetcher: CurlTransport, challenge: str
@@ -186,6 +196,7 @@ def test_once_let_in_no_other_realm_and_no_basic_gets_an_answer(
     assert not any("other" in value or value.startswith("Basic") for value in given)
 
 
+@proves("D22")
 @pytest.mark.parametrize(
     ("challenge", "requests"),
     [

@@ -13,6 +13,7 @@ from clearinghouse.addresses.parsing import parse
 from crawler.fetch import curl_transfer
 from crawler.fetch.curl import CurlTransport
 from crawler.values import REASONS, Credentials, Fetched, Request
+from tests.proves import proves
 from tests.sites import certificates
 from tests.sites.misbehaving import Asked, Site, drip, page, raw, redirect
 
@@ -77,6 +78,7 @@ def test_validators_and_cookies_are_sent_when_given(site: Site) -> None:
     assert headers["if-modified-since"] == "Thu, 01 Jan 2026 00:00:00 GMT"
 
 
+@proves("D21")
 def test_headers_that_are_not_ascii_are_read_and_sent_back(site: Site) -> None:
     site.pages["/"] = redirect("/caf\u00e9")
     assert fetch(site.url("/"), etag='"\u00e9"').header("location") == "/caf\u00e9"
@@ -122,6 +124,7 @@ def test_waiting_ends_when_something_is_ready_or_the_time_is_over(site: Site) ->
 # -- answers that are no pages ----------------------------------------------------------------------------------
 
 
+@proves("I10", "D7", "D8", "D9", "D10", "D11", "D12", "D13", "D29")
 @pytest.mark.parametrize(
     ("answer", "status", "reason"),
     [
@@ -167,6 +170,7 @@ def test_every_odd_answer_has_its_reason(site: Site, answer: object, status: int
     assert found.body == b"" or reason == ""
 
 
+@proves("D8")
 def test_a_broken_compression_is_asked_for_again_without(site: Site) -> None:
     site.pages["/"] = page("plain", "Content-Encoding: gzip")
     answer = fetch(site.url("/"), identity_encoding=True)
@@ -174,12 +178,14 @@ def test_a_broken_compression_is_asked_for_again_without(site: Site) -> None:
     assert site.log[0].headers["accept-encoding"] == "identity"
 
 
+@proves("D1")
 def test_nothing_listens() -> None:
     with Site() as gone:
         url = gone.url("/")
     assert fetch(url).reason == "connect_failed"
 
 
+@proves("D2")
 def test_an_unknown_host(monkeypatch: pytest.MonkeyPatch) -> None:
     assert fetch("http://no-such-host.invalid/").reason == "dns_failed"
 
@@ -187,6 +193,7 @@ def test_an_unknown_host(monkeypatch: pytest.MonkeyPatch) -> None:
 # -- limits -----------------------------------------------------------------------------------------------------
 
 
+@proves("rule 13", "I10", "D5", "D6")
 def test_a_long_page_is_cut_and_flagged(site: Site) -> None:
     site.pages["/"] = drip(HEAD + b"\r\n", b"x" * 1_000_000, 0)
     answer = fetch(site.url("/"))
@@ -194,6 +201,7 @@ def test_a_long_page_is_cut_and_flagged(site: Site) -> None:
     assert answer.received < 12_000_000
 
 
+@proves("rule 13", "D5")
 def test_a_long_document_is_refused(site: Site) -> None:
     site.pages["/"] = drip(b"HTTP/1.1 200 OK\r\nContent-Type: application/pdf\r\n\r\n%PDF-", b"x" * 1_000_000, 0)
     answer = fetch(site.url("/"))
@@ -207,12 +215,14 @@ def test_a_document_that_says_it_is_too_long_is_not_waited_for(site: Site) -> No
     assert (answer.reason, answer.detail, answer.received < 1000) == ("too_large", "50 MB", True)
 
 
+@proves("rule 13", "D7")
 def test_a_bomb_is_cut_by_what_it_unpacks_to(site: Site) -> None:
     site.pages["/"] = page(gzip.compress(b"x" * 200_000_000), "Content-Encoding: gzip")
     answer = fetch(site.url("/"))
     assert (answer.truncated, len(answer.body)) == (True, 10_000_000)
 
 
+@proves("D20")
 @pytest.mark.parametrize("status", ["302 Found", "401 Unauthorized", "404 Not Found", "500 Oops"])
 def test_the_endless_body_of_an_answer_nobody_reads_is_not_read(site: Site, status: str) -> None:
     head = f"HTTP/1.1 {status}\r\nLocation: /x\r\n\r\n".encode()
@@ -222,6 +232,7 @@ def test_the_endless_body_of_an_answer_nobody_reads_is_not_read(site: Site, stat
     assert answer.received < 1_000_000
 
 
+@proves("rule 13")
 def test_a_picture_is_not_read_beyond_its_headers(site: Site) -> None:
     site.pages["/"] = drip(b"HTTP/1.1 200 OK\r\nContent-Type: image/png\r\n\r\n", b"x" * 100_000, 0)
     answer = fetch(site.url("/"))
@@ -259,6 +270,7 @@ def test_redirects_are_handed_back_not_followed(site: Site, place: str) -> None:
     assert (answer.status, answer.header("location"), len(site.log)) == (302, place, 1)
 
 
+@proves("G1")
 def test_basic_credentials_are_sent_as_utf_8(site: Site) -> None:
     site.pages["/"] = page("x")
     fetch(site.url("/"), credentials=Credentials(1, "Aladdin", "open sesame"))
@@ -276,6 +288,7 @@ def _challenge(asked: Asked) -> bytes:
     return page("", *challenges, status="401 Unauthorized")(asked)  # type: ignore[return-value]
 
 
+@proves("G3")
 def test_digest_answers_a_digest_challenge_and_never_a_basic_one(site: Site) -> None:
     site.pages["/digest"] = _challenge
     site.pages["/basic"] = page("", 'WWW-Authenticate: Basic realm="r"', status="401 Unauthorized")
@@ -305,6 +318,7 @@ def test_a_kind_of_sign_in_this_transport_does_not_know_is_not_crawled_anonymous
 # -- time -------------------------------------------------------------------------------------------------------
 
 
+@proves("rule 13", "D4")
 @pytest.mark.parametrize("where", ["headers", "body"])
 def test_a_server_that_drips_is_too_slow(site: Site, monkeypatch: pytest.MonkeyPatch, where: str) -> None:
     monkeypatch.setattr(curl_transfer, "SLOW_SECONDS", 2)
@@ -315,6 +329,7 @@ def test_a_server_that_drips_is_too_slow(site: Site, monkeypatch: pytest.MonkeyP
     assert time.monotonic() - started < 15
 
 
+@proves("rule 13", "D4")
 def test_a_page_that_never_ends_runs_into_the_deadline(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(curl_transfer, "WHOLE_SECONDS", 1)
     site.pages["/"] = drip(HEAD + b"\r\n", b"x" * 2_000, 0.1)
@@ -331,6 +346,7 @@ def self_signed(tmp_path_factory: pytest.TempPathFactory) -> ssl.SSLContext:
     return certificates.make(tmp_path_factory.mktemp("tls")).server
 
 
+@proves("rule 18", "D3")
 def test_a_bad_certificate_is_accepted_only_where_the_crawl_point_says_so(self_signed: ssl.SSLContext) -> None:
     with Site(tls=self_signed) as site:
         site.pages["/"] = page("secret")
@@ -338,6 +354,7 @@ def test_a_bad_certificate_is_accepted_only_where_the_crawl_point_says_so(self_s
         assert fetch(site.url("/"), accept_bad_certificate=True).body == b"secret"
 
 
+@proves("D3")
 @pytest.mark.parametrize("shown", [{"credentials": Credentials(1, "user", "pw")}, {"cookies": "a=b"}])
 def test_nothing_secret_is_shown_to_a_bad_certificate(self_signed: ssl.SSLContext, shown: dict[str, object]) -> None:
     with Site(tls=self_signed) as site:

@@ -14,6 +14,7 @@ from crawler.fetch import curl_transfer
 from crawler.fetch.curl import CurlTransport
 from tests.bench.crawl import free_port, wait_for_port
 from tests.hostile.fetching import fetch_all, request
+from tests.proves import proves
 from tests.requirements import need
 from tests.sites import certificates, http2
 
@@ -46,6 +47,7 @@ def nginx(folder: Path) -> Iterator[tuple[str, Path]]:
         server.wait()
 
 
+@proves("D29")
 def test_a_site_that_speaks_http_2_is_read_in_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     need("nginx", shutil.which("nginx") is not None, "there is no nginx")
     authority = certificates.make(tmp_path)

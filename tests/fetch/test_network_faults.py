@@ -12,10 +12,12 @@ from crawler.engine.response_kind import retry_after
 from crawler.fetch import curl_transfer
 from crawler.fetch.curl import CurlTransport
 from tests.hostile.fetching import fetch_all, request
+from tests.proves import proves
 from tests.sites import certificates
 from tests.sites.misbehaving import Site, page, raw
 
 
+@proves("D3")
 @pytest.mark.parametrize(
     ("days", "host", "newest", "reason"),
     [
@@ -39,6 +41,7 @@ def test_a_certificate_must_be_good_in_every_way(
     assert answer.reason == reason
 
 
+@proves("D26")
 def test_a_connection_that_died_meanwhile_costs_nothing() -> None:
     with Site() as site:
         site.pages["/"] = raw(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 1\r\n\r\nx")
@@ -50,6 +53,7 @@ def test_a_connection_that_died_meanwhile_costs_nothing() -> None:
         fetcher.close()
 
 
+@proves("D28")
 def test_a_name_with_a_dead_and_a_living_address_is_reached() -> None:
     """localhost is ::1 to many, where nobody listens and nobody may."""
     with Site() as site:
@@ -59,6 +63,7 @@ def test_a_name_with_a_dead_and_a_living_address_is_reached() -> None:
         assert answer.milliseconds < 5_000
 
 
+@proves("D28")
 @pytest.mark.skipif(not Path("/proc/net/if_inet6").exists(), reason="this machine has no IPv6")
 def test_a_site_may_have_an_address_of_the_new_kind_only(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CLEARINGHOUSE_ALLOWED_NETWORKS", "::1/128")
@@ -73,6 +78,7 @@ def test_a_site_may_have_an_address_of_the_new_kind_only(monkeypatch: pytest.Mon
         networks.forget_settings()
 
 
+@proves("D24")
 @pytest.mark.parametrize(
     ("said", "seconds"),
     [
@@ -84,6 +90,7 @@ def test_a_site_says_how_long_to_wait(said: str, seconds: float) -> None:
     assert retry_after(said, 0.0) == seconds
 
 
+@proves("D24")
 @pytest.mark.parametrize("said", ["", "-1", "soon", "1.5.2", "٣", "²", "Thu, 99 Foo 2038", "1e99", "\x00"])
 def test_nonsense_about_waiting_breaks_nothing(said: str) -> None:
     assert 0.0 <= retry_after(said, 0.0) <= 6 * 3600.0

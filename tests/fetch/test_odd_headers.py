@@ -5,6 +5,7 @@ import pytest
 from crawler.fetch import curl, requests_fetcher
 from crawler.values import Credentials
 from tests.hostile.fetching import fetch_all, request
+from tests.proves import proves
 from tests.sites.misbehaving import Site, raw
 
 NTLM = Credentials(3, "u", "p")
@@ -17,6 +18,7 @@ HEADS = [
 ]
 
 
+@proves("E4")
 @pytest.mark.parametrize("transport", ["libcurl", "requests"])
 @pytest.mark.parametrize("head", HEADS, ids=["etag", "date", "location", "challenge", "type"])
 def test_no_header_holds_what_a_database_refuses(head: bytes, transport: str) -> None:

@@ -13,6 +13,7 @@ from clearinghouse.addresses.parsing import split
 from crawler.fetch import guarded_connections, requests_exchange, requests_fetcher
 from crawler.fetch.fetcher import Fetcher
 from crawler.values import REASONS, Credentials, Fetched, Request
+from tests.proves import proves
 from tests.sites import certificates, ntlm
 from tests.sites.misbehaving import Asked, Site, drip, page, raw, redirect
 
@@ -69,6 +70,7 @@ def test_a_connection_that_was_let_in_is_used_again(windows: ntlm.NtlmSite, fetc
     assert len(windows.seen) <= 41 + 2 * requests_fetcher.THREADS
 
 
+@proves("G4")
 def test_a_wrong_password_is_tried_once_a_page_and_for_three_pages(windows: ntlm.NtlmSite, fetcher: Fetcher) -> None:
     wrong = Credentials(3, ntlm.USER, "wrong")
     answers = get(fetcher, *(windows.url(f"/{n}") for n in range(8)), credentials=wrong)
@@ -123,6 +125,7 @@ BAD = {
 }
 
 
+@proves("D10")
 @pytest.mark.parametrize("name", BAD)
 def test_trouble_has_the_same_names_as_with_libcurl(site: Site, fetcher: Fetcher, name: str) -> None:
     site.pages["/"], reason = BAD[name]
@@ -137,6 +140,7 @@ def test_sizes_count_unpacked_bytes(site: Site, fetcher: Fetcher) -> None:
     assert answer.received < 100_000
 
 
+@proves("D4")
 @pytest.mark.parametrize("where", ["headers", "body"])
 def test_a_dripping_server_is_left_at_the_deadline(
     site: Site, fetcher: Fetcher, monkeypatch: pytest.MonkeyPatch, where: str
@@ -149,6 +153,7 @@ def test_a_dripping_server_is_left_at_the_deadline(
     assert time.monotonic() - began < 10
 
 
+@proves("D4")
 def test_a_page_may_not_be_too_slow(site: Site, fetcher: Fetcher, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(guarded_connections, "SLOW_SECONDS", 1)
     site.pages["/slow"] = drip(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n", b"a" * 20, 0.1)
@@ -222,6 +227,7 @@ def test_the_address_goes_out_as_it_is(site: Site, fetcher: Fetcher) -> None:
     assert site.log[0].target == target
 
 
+@proves("D20")
 def test_redirect_bodies_are_not_swallowed(site: Site, fetcher: Fetcher) -> None:
     site.pages["/"] = drip(b"HTTP/1.1 302 Found\r\nLocation: /x\r\n\r\n", b"x" * 65_536, 0.0)
     began = time.monotonic()

@@ -11,6 +11,7 @@ from crawler.fetch.sign_in import sign_in_forms as reading
 from crawler.fetch.sign_in.cookies import Jar
 from crawler.fetch.sign_in.point_key import FORM, PointKey, SiteSignInForm
 from crawler.values import Credentials, Fetched, Request
+from tests.proves import proves
 from tests.sites import forms
 from tests.sites.forms import FormSite
 from tests.sites.misbehaving import Site
@@ -78,6 +79,7 @@ def test_cookies_of_the_message_are_sent_beside_ours(site: FormSite, fetcher: Fe
     assert "session=" in site.seen[-1].headers["cookie"] and "wall=1" in site.seen[-1].headers["cookie"]
 
 
+@proves("G6")
 @pytest.mark.parametrize("text", [forms.SIGNED_IN, ""])
 @pytest.mark.parametrize("wall", ["redirect", "page"])
 def test_a_session_that_ends_is_renewed(site: FormSite, fetcher: Fetcher, text: str, wall: str) -> None:
@@ -98,6 +100,7 @@ def test_a_session_that_ends_under_many_requests_is_renewed_once(site: FormSite,
     assert site.asked("POST", "/login") == 2
 
 
+@proves("G4")
 def test_a_wrong_password_is_sent_once_and_the_crawl_point_paused(site: FormSite, fetcher: Fetcher) -> None:
     paused = Paused()
     site.password = "changed"
@@ -109,6 +112,7 @@ def test_a_wrong_password_is_sent_once_and_the_crawl_point_paused(site: FormSite
     assert answers[0].detail == "the crawl point is paused: " + paused[0]
 
 
+@proves("G6")
 @pytest.mark.parametrize("wall", ["redirect", "page"])
 def test_a_site_that_lets_nobody_in_is_left_after_one_new_sign_in(site: FormSite, fetcher: Fetcher, wall: str) -> None:
     paused = Paused()
@@ -170,6 +174,7 @@ def refusal(site: FormSite, fetcher: Fetcher, **changes: str) -> str:
     return paused[0]
 
 
+@proves("rule 10")
 def test_the_password_stays_on_the_site_of_the_form(site: FormSite, fetcher: Fetcher) -> None:
     with Site() as other:
         for action in (other.url("/login"), "https" + site.url("/login").removeprefix("http"), "javascript:x()"):

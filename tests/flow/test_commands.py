@@ -1,6 +1,7 @@
 """From entered to found by search, by commands: what schedulers, CI and measurements use."""
 
 from tests.flow.house import House
+from tests.proves import proves
 
 
 def a_document(house: House, path: str = "/measures/", **options: object) -> int:
@@ -47,6 +48,7 @@ def test_a_second_crawl_of_an_unchanged_site_changes_nothing(house):
     assert all(target["added"] == target["changed"] == target["removed"] == 0 for target in second["targets"])
 
 
+@proves("E10")
 def test_the_faults_of_a_real_site_each_get_their_reason(house):
     house.open_site()
     document = a_document(house, path="/", depth=5)

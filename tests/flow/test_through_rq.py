@@ -5,8 +5,10 @@ import time
 
 from tests.flow.house import until
 from tests.flow.test_commands import a_document
+from tests.proves import proves
 
 
+@proves("rule 6")
 def test_a_launched_run_is_crawled_by_workers_and_found_by_search(house):
     house.start_everything()
     document = a_document(house, depth=3)
@@ -19,6 +21,7 @@ def test_a_launched_run_is_crawled_by_workers_and_found_by_search(house):
     assert house.manage("search", "catheterisation")["total"] == 1
 
 
+@proves("A6")
 def test_a_worker_told_to_stop_ends_at_once_and_another_continues(house):
     house.open_site()
     house.start_redis()
@@ -41,6 +44,7 @@ def test_a_worker_told_to_stop_ends_at_once_and_another_continues(house):
     assert (result["state"], result["crawled"]) == ("finished", 25), house.log
 
 
+@proves("A5")
 def test_a_killed_worker_leaves_no_orphan_and_loses_nothing(house):
     house.open_site()
     house.start_redis()
@@ -61,6 +65,7 @@ def test_a_killed_worker_leaves_no_orphan_and_loses_nothing(house):
     house.manage("check_ledger", run)
 
 
+@proves("rule 6", "I7", "B1")
 def test_a_run_launched_without_redis_begins_when_redis_comes(house):
     house.open_site()
     document = a_document(house, depth=3)

@@ -3,12 +3,15 @@
 import subprocess
 import sys
 
+from tests.proves import proves
+
 
 def hostile(*options: str) -> "subprocess.CompletedProcess[str]":
     command = [sys.executable, "-m", "tests.hostile", *options]
     return subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
 
 
+@proves("I10", "I12", "D7", "D9", "D10", "E9", "E18", "goal 12", "goal 13", "goal 14")
 def test_hostile_answers_documents_and_bombs_do_no_harm() -> None:
     done = hostile("--responses", "200", "--documents", "1500", "--addresses", "3000", "--links", "0")
     assert done.returncode == 0, done.stdout + done.stderr

@@ -7,6 +7,7 @@ from django.db import connection, transaction
 
 from clearinghouse.database.records import StaleRecord, acting_as, actor
 from clearinghouse.library.models import Document, DocumentStatus, FieldType, Project
+from tests.proves import proves
 
 pytestmark = pytest.mark.django_db
 META = {"ts", "update_dt", "update_nm"}
@@ -19,6 +20,7 @@ def stored(thing: Any) -> dict[str, Any]:
         return dict(zip([column[0] for column in cursor.description], cursor.fetchone(), strict=True))
 
 
+@proves("J2")
 def test_a_stale_save_raises_and_the_first_save_stands() -> None:
     Project.objects.create(name="a")
     mine, theirs = Project.objects.get(), Project.objects.get()

@@ -13,6 +13,7 @@ import crawler.jobs
 import crawlpoints.jobs
 from clearinghouse.operations import work_queues
 from tests.flow.house import House
+from tests.proves import proves
 
 QUEUE = "rq:queue:crawl"
 
@@ -50,6 +51,7 @@ def test_every_job_of_the_product_is_taken() -> None:
     assert {job.queue for job in work_queues.Job} == set(work_queues.NAMES)
 
 
+@proves("B12")
 def test_a_job_that_is_not_ours_is_refused_and_the_worker_goes_on(house, redis, tmp_path):
     canary = tmp_path / "canary"
     push(redis, "foreign", call("os.system", f"touch {canary}"))
@@ -62,6 +64,7 @@ def test_a_job_that_is_not_ours_is_refused_and_the_worker_goes_on(house, redis, 
     assert not redis.exists("rq:job:foreign")
 
 
+@proves("B12")
 def test_a_pickle_is_never_opened(house, redis, tmp_path):
     canary = tmp_path / "canary"
 
@@ -74,12 +77,14 @@ def test_a_pickle_is_never_opened(house, redis, tmp_path):
     assert not canary.exists()
 
 
+@proves("B12")
 @pytest.mark.parametrize("kind", ["success", "failure", "stopped"])
 def test_a_trusted_job_with_a_callback_of_somebody_else_is_refused(house, redis, kind):
     push(redis, "callback", call("crawler.jobs.serve", 1), **{f"{kind}_callback_name": "os.abort"})
     assert "callbacks" in work(house)
 
 
+@proves("B12")
 def test_garbage_does_not_end_the_worker(house, redis):
     redis.rpush(QUEUE, b"\xff\xfe", "no-such-job")
     push(redis, "bad-date", call("crawler.jobs.serve", 1), created_at="yesterday")

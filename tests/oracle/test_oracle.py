@@ -8,10 +8,12 @@ import pytest
 
 from tests.house.tree import BASE
 from tests.postgres import EVERYTHING
+from tests.proves import proves
 
 GRAPHS = 25
 
 
+@proves("rule 1", "rule 2", "I2", "I4", "D17", "D27", "F14", "goal 10", "goal 11")
 def test_random_graphs_are_crawled_exactly_as_the_reference_crawls_them(pytestconfig: pytest.Config) -> None:
     where = ["--postgres"] if pytestconfig.pluginmanager.hasplugin(EVERYTHING) else []
     environment = {key: value for key, value in os.environ.items() if not key.startswith(("CLEARINGHOUSE_", "DJANGO_"))}

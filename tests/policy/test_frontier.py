@@ -14,6 +14,7 @@ from clearinghouse.database.digests import digest_of
 from crawler.policy import path
 from crawler.policy.frontier import GO, SHORT, Frontier
 from crawler.values import PointSettings, Snapshot
+from tests.proves import proves
 
 SITE = "https://a.example/"
 
@@ -104,6 +105,7 @@ def crawl(graph: Graph, snapshot: Snapshot, rnd: random.Random) -> tuple[Frontie
     return frontier, fetched
 
 
+@proves("rule 1", "F13")
 @pytest.mark.parametrize("seed", range(300))
 def test_what_is_reached_and_how_deep_does_not_depend_on_the_order(seed: int) -> None:
     rnd = random.Random(seed)
@@ -116,6 +118,7 @@ def test_what_is_reached_and_how_deep_does_not_depend_on_the_order(seed: int) ->
         assert found == ways, url
 
 
+@proves("rule 5", "D15")
 def test_a_redirect_circle_is_named_for_every_member() -> None:
     snapshot = Snapshot(1, (PointSettings(id=1, url=SITE + "a", root=SITE, depth=3),), ())
     frontier = Frontier(snapshot)
@@ -130,6 +133,7 @@ def test_a_redirect_circle_is_named_for_every_member() -> None:
     assert set(frontier.changes.loops) == {digest_of(url) for url in urls}
 
 
+@proves("D14")
 def test_the_eleventh_redirect_in_a_row_is_too_many() -> None:
     snapshot = Snapshot(1, (PointSettings(id=1, url=SITE + "0", root=SITE, depth=0),), ())
     frontier = Frontier(snapshot)

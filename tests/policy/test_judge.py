@@ -15,6 +15,7 @@ from crawler.policy.judge import CrawlRules, first_blocking
 from crawler.policy.session_ids import is_session
 from crawler.policy.traps import suspicion
 from crawler.values import REASONS, PointSettings, Snapshot
+from tests.proves import proves
 
 
 def address(text: str) -> Address:
@@ -42,6 +43,7 @@ HEX = "5f2d8a9b0c1e4f60a7b3c2d1e0f9a8b7"
 ASP = "lit3py55t21z5v55vlm25s55"
 
 
+@proves("rule 12", "F10")
 @pytest.mark.parametrize(
     ("url", "named"),
     [
@@ -68,6 +70,7 @@ def test_session_ids_do_not_name_a_page(url: str, named: str) -> None:
     assert identify(address("http://a.org" + url), point(1, "http://a.org/")).href == "http://a.org" + named
 
 
+@proves("F10")
 @pytest.mark.parametrize(
     "url",
     [
@@ -98,15 +101,18 @@ def test_ids_as_servers_make_them_are_known(name: str, letters: str, length: int
     assert sum(is_session(name, one) for one in ids) >= 1_950
 
 
+@proves("rule 12", "F10")
 def test_session_parameters_stay_where_the_crawl_point_says_so() -> None:
     url = f"http://a.org/(S({ASP}))/x;jsessionid={HEX}?sid={HEX}"
     assert identify(address(url), point(1, "http://a.org/", drop_sessions=False)).href == url
 
 
+@proves("rule 18")
 def test_the_query_may_be_ignored() -> None:
     assert identify(address("http://a.org/x?y"), point(1, "http://a.org/", ignore_query=True)).href == "http://a.org/x"
 
 
+@proves("rule 18", "F7")
 def test_http_and_https_may_count_as_one() -> None:
     owner = point(1, "https://a.org/", merge_schemes=True)
     assert identify(address("http://a.org/x"), owner).href == "https://a.org/x"
@@ -125,6 +131,7 @@ def test_the_identity_of_an_identity_is_itself(tail: str) -> None:
     assert again == found
 
 
+@proves("rule 18")
 def test_append_text_stands_literally_behind_the_address() -> None:
     assert wire_url(address("http://a.org/x"), "?print=1") == "http://a.org/x?print=1"
     assert wire_url(address("http://a.org/x?y=2"), "?print=1") == "http://a.org/x?y=2&print=1"
@@ -138,6 +145,7 @@ def test_append_text_stands_literally_behind_the_address() -> None:
 # -- traps ------------------------------------------------------------------------------------------------------
 
 
+@proves("rule 12")
 @pytest.mark.parametrize(
     ("url", "trapped"),
     [
@@ -153,6 +161,7 @@ def test_endless_looking_addresses_are_suspected(url: str, trapped: bool) -> Non
     assert bool(suspicion(address(url))) is trapped
 
 
+@proves("rule 12")
 def test_traps_are_switched_by_the_owner() -> None:
     url = "http://a.org/a/b/a/b/a"
     assert reason(rules(point(1, "http://a.org/")).verdicts(url).refusals[1]) == "trap_suspected"
@@ -172,6 +181,7 @@ def test_an_endless_address_is_outside_for_the_crawl_points_whose_root_it_does_n
 # -- verdicts ---------------------------------------------------------------------------------------------------
 
 
+@proves("E5")
 @pytest.mark.parametrize(
     ("link", "expected"),
     [
@@ -203,6 +213,7 @@ def test_a_link_is_judged_for_all_crawl_points_at_once() -> None:
     assert reason(found.refusals[2]) == "outside_root"
 
 
+@proves("rule 1")
 def test_the_owner_is_the_longest_root_and_then_the_lowest_id() -> None:
     three = rules(point(3, "http://a.org/"), point(2, "http://a.org/x"), point(1, "http://a.org/x"))
     assert three.verdicts("http://a.org/xy").owner == 1
@@ -222,6 +233,7 @@ def test_nofollow_counts_for_links_by_option_and_for_pages_always() -> None:
     assert reason(rules(lax).verdicts("http://a.org/x", page_nofollow=True).refusals[1]) == "nofollow"
 
 
+@proves("F8")
 def test_excludes_are_judged_on_the_identity() -> None:
     found = rules(point(1, "http://a.org/", ignore_query=True), excludes=("http://a.org/x",)).verdicts(
         "http://a.org/x?y"

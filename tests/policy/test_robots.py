@@ -8,6 +8,7 @@ import pytest
 from crawler.policy.robots_file import READ_AT_MOST
 from crawler.policy.robots_rules import Robots, parse_robots
 from tests import vectors
+from tests.proves import proves
 
 
 def test_our_own_group_counts_before_the_one_for_everybody() -> None:
@@ -16,6 +17,7 @@ def test_our_own_group_counts_before_the_one_for_everybody() -> None:
     assert robots.allowed("http://a.org/private/x") == (False, "Disallow: /private")
 
 
+@proves("D30")
 @pytest.mark.parametrize(
     ("status", "allowed"),
     [(200, False), (404, True), (403, True), (410, True), (301, True), (429, None), (500, None), (503, None)],
@@ -25,6 +27,7 @@ def test_the_status_decides_before_the_body(status: int, allowed: bool | None) -
     assert (robots.allowed("http://a.org/x")[0] if robots else None) is allowed
 
 
+@proves("D31")
 @pytest.mark.parametrize(
     ("text", "delay"), [("2", 2.0), ("3600", 30.0), ("0", 0.0), ("abc", None), ("-1", None), ("0.5", 0.5)]
 )
@@ -32,6 +35,7 @@ def test_a_crawl_delay_is_capped(text: str, delay: float | None) -> None:
     assert parse_robots(f"User-agent: *\nCrawl-delay: {text}\n".encode()).crawl_delay == delay
 
 
+@proves("D30")
 @pytest.mark.parametrize(
     "body", [b"", b"\xef\xbb\xbfUser-agent: *\nDisallow: /x", b"<html>no</html>", b"\0\0\xff\xfe", b"a:b\r" * 1000]
 )
@@ -39,10 +43,12 @@ def test_any_bytes_can_be_read(body: bytes) -> None:
     assert parse_robots(body).allowed("http://a.org/")[0]
 
 
+@proves("D30")
 def test_a_byte_order_mark_does_not_hide_the_first_line() -> None:
     assert not parse_robots(b"\xef\xbb\xbfUser-agent: *\nDisallow: /x").allowed("http://a.org/x")[0]
 
 
+@proves("D30")
 def test_only_the_beginning_is_read() -> None:
     body = b"User-agent: *\n" + b"#" * READ_AT_MOST + b"\nDisallow: /"
     assert parse_robots(body).allowed("http://a.org/x")[0]
@@ -55,6 +61,7 @@ def test_sitemaps_are_shown() -> None:
 US = "ClearinghouseWebCrawl"
 
 
+@proves("D30")
 @pytest.mark.parametrize(
     "between",
     ["Noindex: /a", "Crawl-delay: 5", "Sitemap: http://a.org/s.xml", "Host: a.org", "nonsense", "", "Clean-param: x"],
@@ -75,6 +82,7 @@ def test_a_rule_ends_the_agents_before_it() -> None:
     assert robots.allowed("http://a.org/x")[0] and not robots.allowed("http://a.org/ours")[0]
 
 
+@proves("D30")
 @pytest.mark.parametrize(
     "line",
     [
@@ -126,6 +134,7 @@ def test_a_delay_belongs_to_those_who_were_named_last(text: str, delay: float | 
 RULES = f"User-agent: {US}\nDisallow: /bücher/\n"
 
 
+@proves("D30")
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32"])
 @pytest.mark.parametrize("ending", ["\n", "\r\n", "\r"])
 def test_a_file_is_read_in_its_encoding(encoding: str, ending: str) -> None:

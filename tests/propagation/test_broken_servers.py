@@ -19,6 +19,7 @@ from tests.flow.conftest import house, prepared_folder  # noqa: F401 - fixtures
 from tests.flow.house import House
 from tests.postgres import Server, programs
 from tests.postgres import postgres as shared  # noqa: F401 - a fixture
+from tests.proves import proves
 from tests.requirements import need
 from tests.sites.misbehaving import Site
 
@@ -58,6 +59,7 @@ def old_everywhere_but_on(servers: Servers, old: Any, new: Any, *moved: str) -> 
     return all(servers.shown(name) == (new if name in moved else old) for name in ("development", "primary", "backup"))
 
 
+@proves("C2")
 @pytest.mark.sqlite
 def test_primary_may_go_down_before_and_at_every_step(house, own):  # noqa: F811
     """Fault C2: it keeps its generation, backup is not loaded, the public is on backup only while primary is away."""
@@ -87,6 +89,7 @@ def test_primary_may_go_down_before_and_at_every_step(house, own):  # noqa: F811
         old, new = new, servers.crawl(number)
 
 
+@proves("C3")
 @pytest.mark.sqlite
 def test_killed_on_backup_the_public_is_brought_home_by_the_tick(house):  # noqa: F811
     """Fault C3: the row names an owner and a deadline; the watchdog needs neither to bring it back."""
@@ -112,6 +115,7 @@ def test_killed_on_backup_the_public_is_brought_home_by_the_tick(house):  # noqa
     assert servers.shown("primary") == servers.shown("backup")
 
 
+@proves("C9")
 @pytest.mark.sqlite
 def test_of_five_that_start_at_once_four_are_refused(house, tmp_path):  # noqa: F811
     """Fault C9."""
@@ -132,6 +136,7 @@ def test_of_five_that_start_at_once_four_are_refused(house, tmp_path):  # noqa: 
     assert old_everywhere_but_on(servers, None, new, "development", "primary", "backup")
 
 
+@proves("C13")
 @pytest.mark.sqlite
 def test_a_connection_cut_in_the_middle_of_a_batch_leaves_no_part_of_it(house, own):  # noqa: F811
     """Fault C13: whole transactions or nothing on PostgreSQL; the next try ends in the same rows."""
@@ -168,6 +173,7 @@ def broken(server: Server) -> list[Any]:
         return connection.execute(sql).fetchall()
 
 
+@proves("C10")
 def test_what_no_database_takes_is_the_same_on_all_three(tmp_path: Path, shared: Server) -> None:  # noqa: F811
     """Fault C10: NUL, half pairs, four-byte letters, endless texts: propagated to SQLite and to PostgreSQL."""
     home = Bare(tmp_path / "var", {"CLEARINGHOUSE_DB_PRIMARY": shared.url("naughty_primary")})

@@ -7,6 +7,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from crawler.propagation import propagation_claim, services
+from tests.proves import proves
 
 from .world import World, add_document, propagate, shown
 
@@ -59,6 +60,7 @@ def test_chosen_targets_only(world):
     assert shown("primary") == {}
 
 
+@proves("C7")
 def test_a_large_loss_exits_4_and_names_the_option(world):
     document = add_document()
     pages = {"": "start", "a.html": "alpha"}

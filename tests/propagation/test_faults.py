@@ -14,6 +14,7 @@ from crawler.propagation import plan, services, step_work
 from crawler.propagation.loading import load
 from crawler.propagation.switching import rollback, switch
 from crawlpoints.models import ExcludeUrl
+from tests.proves import proves
 
 from .world import ROOT, World, add_document, everything, propagate, shown
 
@@ -69,6 +70,7 @@ DROPS = {
 }
 
 
+@proves("C5")
 @pytest.mark.sqlite  # a trigger in its words
 @pytest.mark.parametrize("table", DROPS)
 def test_a_row_that_a_target_drops_stops_the_switch_and_is_named(document, trigger, table):
@@ -87,6 +89,7 @@ def test_a_row_that_a_target_drops_stops_the_switch_and_is_named(document, trigg
     assert everything("primary") == everything("backup") == everything("development")
 
 
+@proves("C6")
 @pytest.mark.sqlite
 def test_an_index_that_cannot_be_written_leaves_the_old_generation_and_its_index_live(document, trigger):
     """Fault C6."""
@@ -101,6 +104,7 @@ def test_an_index_that_cannot_be_written_leaves_the_old_generation_and_its_index
     assert search("new", alias="primary").total == 12
 
 
+@proves("C6")
 def test_a_page_missing_in_the_index_stops_the_switch(document, monkeypatch):
     real = step_work.CARRIED_OUT[plan.INDEX]
 
@@ -118,6 +122,7 @@ def test_a_page_missing_in_the_index_stops_the_switch(document, monkeypatch):
     assert "has 1 page not in the full text index" in row.error
 
 
+@proves("C7")
 def test_a_site_that_answers_500_everywhere_loses_no_page(world, document):
     """Fault C7, the first half: what fails in passing stays; the second half is the loss guard of test_commands."""
     failing = dict.fromkeys(NEW, ("failed", "http_5xx", 503))
@@ -127,6 +132,7 @@ def test_a_site_that_answers_500_everywhere_loses_no_page(world, document):
     assert shown() == NEW
 
 
+@proves("C8")
 def test_crawls_and_edits_during_a_propagation_are_not_in_it(world, document, monkeypatch):
     """Fault C8: one snapshot for all three targets."""
     real, done = step_work.CARRIED_OUT[plan.LOAD], []
@@ -148,6 +154,7 @@ def test_crawls_and_edits_during_a_propagation_are_not_in_it(world, document, mo
     assert shown()["1.html"] == "later" and "2.html" not in shown()
 
 
+@proves("C11")
 def test_no_clock_decides_which_result_is_newer(world, document):
     """Fault C11: the clocks of the crawler and of a target go wrong by years; only numbers count."""
     long_ago, far = timezone.now() - timedelta(days=9999), timezone.now() + timedelta(days=9999)

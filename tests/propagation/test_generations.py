@@ -11,6 +11,7 @@ from crawler.propagation.loading.collect import VARIANTS, Collector
 from crawler.propagation.pinned_scope import pin
 from crawler.propagation.switching import rollback, switch
 from crawlpoints.models import ExcludeUrl
+from tests.proves import proves
 
 from .world import World, add_document, add_root, adopt, everything, propagate, shown
 
@@ -91,6 +92,7 @@ def test_anchor_texts_of_links_to_a_page_are_published_with_it(world):
     assert (counts["added"], counts["changed"]) == (0, 2)  # the anchors of a.html changed, so its row did
 
 
+@proves("rule 16")
 def test_a_page_leaves_after_two_runs_without_it(world):
     document = add_document()
     world.run(document, {"": "start", **{f"{n}.html": "text" for n in range(8)}})
@@ -121,6 +123,7 @@ def test_a_preview_run_is_never_published(world):
     assert shown() == {}
 
 
+@proves("rule 16")
 def test_a_deleted_crawl_point_and_a_new_exclude_take_effect_at_once(world):
     document = add_document()
     pages = {f"{n}.html": "text" for n in range(20)}
@@ -132,6 +135,7 @@ def test_a_deleted_crawl_point_and_a_new_exclude_take_effect_at_once(world):
     assert len(shown()) == 20
 
 
+@proves("rule 16")
 def test_a_changed_root_asks_because_it_loses_too_much(world):
     document = add_document()
     world.run(document, {"": "start", "a/1.html": "one", "b/2.html": "two"})

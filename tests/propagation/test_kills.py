@@ -14,6 +14,7 @@ from crawler.liveness import instances
 from crawler.models import Instance
 from crawler.propagation import plan, propagation_claim, services, step_work
 from crawler.propagation.switching import public_home, rollback, switch
+from tests.proves import proves
 
 from .world import World, add_document, everything, propagate, shown
 
@@ -57,6 +58,7 @@ def statements(hook: Callable[[str], None]) -> Iterator[None]:
         yield
 
 
+@proves("I8", "C1")
 @pytest.mark.parametrize("step", STEPS, ids=[f"{step.name} {step.target}".strip() for step in STEPS])
 @pytest.mark.parametrize("moment", ["before", "after"])
 def test_killed_around_a_step_it_continues_from_there(two_generations, monkeypatch, step, moment):
@@ -82,6 +84,7 @@ def test_killed_around_a_step_it_continues_from_there(two_generations, monkeypat
     assert everything("primary") == everything("backup") == everything("development")
 
 
+@proves("I8", "C1")
 def test_killed_at_any_statement_that_writes_readers_see_whole_generations(two_generations):
     """Every 11th writing statement of the whole sequence, over all databases, until one is never reached."""
     victim, killed = 1, True
@@ -130,6 +133,7 @@ def away(two_generations) -> Any:
     return row
 
 
+@proves("C3")
 def test_the_watchdog_brings_the_public_home_when_the_deadline_has_passed(away):
     assert not public_home.bring_home()  # its owner is alive
     PublicSwitch.objects.using("webcrawl").update(deadline=timezone.now())
@@ -138,6 +142,7 @@ def test_the_watchdog_brings_the_public_home_when_the_deadline_has_passed(away):
     assert switch.is_home()
 
 
+@proves("C3")
 def test_the_watchdog_does_not_wait_for_the_deadline_of_a_process_that_is_dead(away):
     Instance.objects.filter(kind=propagation_claim.KIND).update(alive=False)
     assert public_home.bring_home()
@@ -153,6 +158,7 @@ def test_the_watchdog_leaves_a_public_that_was_moved_again_meanwhile(away):
     assert switch.switch().serving == "backup"
 
 
+@proves("C2")
 def test_a_target_that_is_down_keeps_its_generation_and_stops_nobody_before_it(two_generations):
     def down(sql: str) -> None:
         if "published_interval" in sql and sql.startswith("DELETE"):
@@ -172,6 +178,7 @@ def test_a_target_that_is_down_keeps_its_generation_and_stops_nobody_before_it(t
     assert shown("backup") == NEW
 
 
+@proves("C5")
 def test_what_differs_on_a_target_is_not_shown(two_generations, monkeypatch):
     real = step_work.CARRIED_OUT[plan.LOAD]
 

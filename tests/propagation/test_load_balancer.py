@@ -22,6 +22,7 @@ from crawler.propagation import services
 from crawler.propagation.loading import load
 from crawler.propagation.switching import load_balancer, public_home, switch
 from tests.propagation.world import World, add_document, propagate, shown
+from tests.proves import proves
 from tests.sites.receiver import Receiver, receiver
 
 pytestmark = pytest.mark.django_db(databases=["default", "webcrawl", "primary", "backup"])
@@ -90,6 +91,7 @@ def test_the_address_gets_a_post_of_json(crawled, address):
     assert set(address.calls[0]["body"]) == {"serving", "at"}
 
 
+@proves("C4")
 @pytest.mark.parametrize(
     ("code", "why"),
     [
@@ -145,6 +147,7 @@ def test_a_command_that_cannot_be_started_says_so(crawled, monkeypatch, command)
     assert primary_is_untouched(row)
 
 
+@proves("C4")
 def test_an_address_that_refuses_aborts_before_primary_is_touched(crawled, address):
     address.status = 500
     row = propagate()
@@ -152,6 +155,7 @@ def test_an_address_that_refuses_aborts_before_primary_is_touched(crawled, addre
     assert primary_is_untouched(row)
 
 
+@proves("C4")
 def test_an_address_that_hangs_aborts_before_primary_is_touched(crawled, monkeypatch):
     monkeypatch.setattr(webhooks, "SECONDS", 0.5)
     with socket.create_server(("127.0.0.1", 0)) as silent:
@@ -168,6 +172,7 @@ def left_behind(crawled, balancer) -> Any:
     return propagate()
 
 
+@proves("C4")
 def test_a_hook_that_fails_on_the_way_home_stops_before_backup_is_loaded(left_behind):
     assert left_behind.state == "failed"
     assert left_behind.error == (

@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from crawler.propagation.loading.missing_pages import Trip, behind_failures, shown
+from tests.proves import proves
 
 A, B, C = b"a", b"b", b"c"
 STORED = ("crawled", "", 200)
@@ -26,6 +27,7 @@ def stays(*oldest_first: Trip, links: dict[int, list[bytes]] | None = None) -> b
     return A in shown(list(reversed(oldest_first)), shielded)
 
 
+@proves("rule 16", "D23")
 @pytest.mark.parametrize(
     "verdict",
     [
@@ -43,6 +45,7 @@ def test_a_page_leaves_after_two_runs_in_which_it_was(verdict):
     assert not stays(trip(a=STORED), trip(a=verdict), trip("finished_at_limit", a=verdict))
 
 
+@proves("rule 16", "D23")
 @pytest.mark.parametrize(
     "verdict",
     [
@@ -61,11 +64,13 @@ def test_a_page_stays_however_often_it_was(verdict):
     assert stays(trip(a=STORED), *(trip(a=verdict) for _ in range(5)))
 
 
+@proves("rule 16")
 def test_a_run_that_stored_it_begins_the_count_anew():
     assert stays(trip(a=STORED), trip(a=GONE), trip(a=STORED), trip(a=GONE))
     assert not stays(trip(a=STORED), trip(a=GONE), trip(a=("failed", "timeout", 0)), trip(a=GONE))
 
 
+@proves("rule 16")
 def test_not_being_reached_counts_in_finished_runs_only():
     assert not stays(trip(a=STORED), trip(b=STORED), trip(b=STORED))
     assert stays(trip(a=STORED), trip("finished_at_limit", b=STORED), trip("finished_at_limit", b=STORED))

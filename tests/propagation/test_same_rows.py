@@ -7,6 +7,7 @@ from clearinghouse.database.aliases import TARGETS
 from crawler.propagation.loading import load
 from crawler.propagation.switching import rollback
 from crawlpoints.models import ExcludeUrl
+from tests.proves import proves
 
 from .world import ROOT, World, add_document, adopt, digest, propagate, shown
 
@@ -87,6 +88,7 @@ def test_adopted_pages_stay_the_same_rows():
     assert digests() == before
 
 
+@proves("C12", "goal 7")
 def test_a_rollback_shows_the_rows_of_before_within_five_seconds():
     """Fault C12: a switch and a rollback change one row, and every checksum is the old one again."""
     world, document = World(), add_document()

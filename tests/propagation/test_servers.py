@@ -18,6 +18,7 @@ import pytest
 from tests.flow.conftest import house, prepared_folder  # noqa: F401 - fixtures
 from tests.flow.house import BASE, House
 from tests.postgres import postgres  # noqa: F401 - a fixture
+from tests.proves import proves
 
 ALIASES = {"development": "DB", "primary": "DB_PRIMARY", "backup": "DB_BACKUP"}
 NAMES = (*ALIASES, "webcrawl")
@@ -117,6 +118,7 @@ def _views(servers: Servers, target: str) -> list[Any]:
     return [*pages, *metas]
 
 
+@proves("I8", "C1")
 def test_a_propagation_killed_by_the_system_never_shows_a_mixture(servers):
     """kill -9 at random steps, with readers on all targets."""
     wanted = servers.crawl(1)

@@ -9,6 +9,7 @@ import pytest
 from clearinghouse.published.models import LexiconWord
 from clearinghouse.search.curation import services
 from clearinghouse.search.curation.services import Given
+from tests.proves import proves
 
 from .library import publish
 
@@ -53,6 +54,7 @@ def test_what_holds_no_word_gets_an_answer_with_help(client, db, text):
     assert "no word to look for" not in client.get("/search/").content.decode()
 
 
+@proves("J6")
 def test_500_odd_queries_never_get_an_error_page(client, db):
     LexiconWord.objects.using("primary").create(word="hospital", pages=3)
     services.add(Given("synonym", "hospital", "clinic\nward"))

@@ -9,6 +9,7 @@ import pytest
 
 from clearinghouse.published.types import HTML, PDF, XHTML
 from clearinghouse.search.query import MAX_TERMS, Query, parse
+from tests.proves import proves
 from tests.requirements import need
 
 
@@ -99,6 +100,7 @@ def test_a_query_that_needed_no_change_has_no_notes():
     assert parse('hospital "patient safety" -nursing measure* title:a site:b.org').notes == ()
 
 
+@proves("J6")
 def test_no_text_is_an_error():
     folder = os.environ.get("CLEARINGHOUSE_VECTORS", "")
     need("vectors", bool(folder), "CLEARINGHOUSE_VECTORS is not set")

@@ -15,6 +15,7 @@ from selectolax.lexbor import LexborHTMLParser
 
 from clearinghouse.published.models import LiveGeneration, PublicSwitch, PublishedInterval
 from clearinghouse.published.types import PDF, TEXT
+from tests.proves import proves
 from tests.requirements import need
 
 from .library import publish
@@ -90,6 +91,7 @@ def test_the_page_says_what_was_changed(client, ids):
     assert "A quotation mark was missing and has been closed." in text
 
 
+@proves("J6")
 def test_no_text_and_no_address_makes_an_error_page(client, ids):
     folder = os.environ.get("CLEARINGHOUSE_VECTORS", "")
     need("vectors", bool(folder), "CLEARINGHOUSE_VECTORS is not set")
@@ -108,6 +110,7 @@ def test_other_pages_of_results(client, db):
     assert "There is no page 9" in page(client, "/search/?q=words&page=9")
 
 
+@proves("J5")
 @pytest.mark.parametrize(("number", "kind"), [(0, "text/html"), (1, "application/octet-stream"), (2, "text/plain")])
 def test_a_cached_copy_can_do_nothing_on_our_site(client, ids, number, kind):
     response = client.get(f"/search/cached/{ids[number]}/")

@@ -13,6 +13,7 @@ from tests.crawler.sites.test_private_networks import Canary, canary, hosts, sit
 from tests.faults import namespace
 from tests.faults.conftest import bare
 from tests.faults.house import House
+from tests.proves import proves
 from tests.requirements import need
 from tests.security.doors import DOORS, arrivals, furnish
 from tests.sites.misbehaving import Site
@@ -38,6 +39,7 @@ def test_t1_every_door_leads_out_and_none_leads_in(name: str, site: Site, canary
         assert refused(name, said), (host, said)
 
 
+@proves("goal 21")
 def test_t1_no_address_of_the_vectors_is_connected_to_by_any_door(bare: House, tmp_path: Path) -> None:
     """In a network of its own, where all addresses are this machine: each tenth place at each door, all over all."""
     need("namespaces", namespace.possible(), "no network namespaces can be made here (root, or user namespaces)")

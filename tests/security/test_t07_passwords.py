@@ -27,6 +27,7 @@ from tests.accounts.matrix import QUERIES
 from tests.accounts.routes import arguments, everybody, project_one, routes
 from tests.accounts.test_routes import browser, reachable
 from tests.crawler.conftest import crawl
+from tests.proves import proves
 from tests.security.canary import CANARY, found_in
 from tests.sites import forms
 from tests.sites.digest import DigestDoor
@@ -87,6 +88,7 @@ def body_of(response: Any) -> bytes:
     return head + cookies + body
 
 
+@proves("I11", "goal 23")
 @pytest.mark.parametrize("person", ROLES)
 def test_t7_no_page_of_any_role_shows_it(world: World, person: str) -> None:
     """Every route, and whatever the pages lead to from there, one step on."""

@@ -7,6 +7,7 @@ from redis import Redis
 
 from tests.flow.conftest import house, prepared_folder
 from tests.flow.house import House, until
+from tests.proves import proves
 from tests.security.canary import CANARY, found_in
 from tests.sites.graph import Page, serve
 
@@ -22,6 +23,7 @@ def looks_of(house: House) -> str:
     return text
 
 
+@proves("I11", "goal 23")
 @pytest.mark.sqlite  # it reads the files
 def test_t7_no_process_file_log_or_queue_holds_the_password_of_a_crawl(house: House) -> None:
     pages = {"/": Page([f"/{n}" for n in range(5)]), **{f"/{n}": Page(["/"], delay=0.1) for n in range(4)}}

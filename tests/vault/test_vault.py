@@ -21,6 +21,7 @@ from clearinghouse.vault.sealing import (
     sealed_with_newest_key,
     unseal,
 )
+from tests.proves import proves
 
 PASSWORD = "C4n4ry-päss"
 BINDING = Binding("https://ex.gov", "https://ex.gov/measures/", 1)
@@ -88,6 +89,7 @@ def test_one_changed_character_is_noticed() -> None:
         unseal(changed, BINDING)
 
 
+@proves("G5")
 def test_a_new_key_in_front_seals_and_the_old_one_still_opens(settings: Any) -> None:
     old, new = key("old"), key("new")
     settings.CREDENTIAL_KEYS = old
@@ -119,6 +121,7 @@ def test_unreadable_keys_are_refused_with_a_clear_sentence(settings: Any, text: 
         check_keys()
 
 
+@proves("I11")
 def test_neither_cipher_nor_errors_nor_repr_show_the_password() -> None:
     sealed = seal(PASSWORD, BINDING)
     shown = sealed + repr(BINDING) + str(base64.urlsafe_b64decode(sealed.removeprefix("sealed:")))

@@ -28,6 +28,7 @@ from crawler.policy.backlinks import Addresses, Backlinks, count_backlinks, link
 from crawler.policy.judge import CrawlRules
 from crawler.values import Link, PointSettings, Snapshot
 from tests.crawler.conftest import crawl, make_document
+from tests.proves import proves
 from tests.sites.graph import Page, serve
 
 pytestmark = pytest.mark.django_db(databases=["default", "webcrawl"])
@@ -92,6 +93,7 @@ def test_a_finished_crawl_knows_how_many_pages_link_to_each_address() -> None:
     assert faults(run) == []
 
 
+@proves("rule 15")
 def test_stored_links_of_an_unchanged_page_count_in_the_next_run() -> None:
     with serve({"/": Page(["/a"]), "/a": Page(["/"])}) as site:
         document = make_document({"url": site.url("/")})

@@ -14,6 +14,7 @@ from crawler.ledger.ledger_check import faults
 from crawler.models import Excursion, LedgerEntry, PageBody, PageHead, PageVersion, Run
 from crawlpoints.models import CrawlPoint
 from tests.crawler.conftest import crawl, make_document
+from tests.proves import proves
 from tests.sites.graph import Page, serve
 
 pytestmark = pytest.mark.django_db(databases=["default", "webcrawl"])
@@ -41,6 +42,7 @@ def change_meanwhile(run: Run, change: Callable[[], object]) -> None:
     run.refresh_from_db()
 
 
+@proves("rule 19", "A21")
 def test_a_crawl_point_edited_meanwhile_is_crawled_as_it_was(ledger: Ledger) -> None:
     with serve(slow("/m/")) as site:
         run = launch(LaunchRequest([make_document({"url": site.url("/m/")}).pk], by="test", speed="fast"))
@@ -50,6 +52,7 @@ def test_a_crawl_point_edited_meanwhile_is_crawled_as_it_was(ledger: Ledger) -> 
     assert list(ledger(run).values()) == ["crawled"] * (MANY + 1)
 
 
+@proves("A21")
 def test_a_crawl_point_deleted_meanwhile_starts_nothing_more_and_its_pages_stay(
     ledger: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -65,6 +68,7 @@ def test_a_crawl_point_deleted_meanwhile_starts_nothing_more_and_its_pages_stay(
     assert PageHead.objects.filter(doc_id=document.pk).count() == verdicts.count("crawled") >= 3
 
 
+@proves("E19")
 def test_of_a_page_that_alternates_one_revision_is_stored_whole(ledger: Ledger) -> None:
     """Head, digest, bytes, title and links are of the same answer, however often it is asked for."""
     one, two = (
@@ -83,6 +87,7 @@ def test_of_a_page_that_alternates_one_revision_is_stored_whole(ledger: Ledger) 
         assert (version.title, body.count(name.encode() * 5000), entry.size) == (name, 1, len(body))
 
 
+@proves("E17", "F12")
 def test_of_a_page_with_more_links_than_are_kept_all_that_are_kept_have_a_verdict(
     ledger: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -13,6 +13,7 @@ from crawler.models import LedgerEntry, PageVersion, Run
 from crawler.sites.queries import robots_of
 from crawler.values import Extracted, Fetched, Request
 from tests.crawler.conftest import crawl, make_document
+from tests.proves import proves
 from tests.sites.graph import Page, serve
 
 pytestmark = pytest.mark.django_db(databases=["default", "webcrawl"])
@@ -45,6 +46,7 @@ def outcomes(run: Run) -> dict[str, str]:
     return {"/" + row.url.split("/", 3)[-1]: row.reason or row.outcome for row in rows}
 
 
+@proves("rule 17", "E1", "E13")
 @pytest.mark.parametrize("markup", WAYS.values(), ids=WAYS.keys())
 @pytest.mark.parametrize("deep", [False, True], ids=["flat", "deeper than libxml2 reads"])
 def test_every_kind_of_link_is_found(markup: str, deep: bool) -> None:
@@ -115,6 +117,7 @@ def read_packed(body: bytes) -> Extracted:
     return found
 
 
+@proves("I10")
 def test_a_bomb_and_a_broken_file_are_cut_and_say_so() -> None:
     bomb = read_packed(gzip.compress(b"<urlset>" + b" " * 50_000_000))
     assert "body_cut" in bomb.flags and bomb.links == []
@@ -125,6 +128,7 @@ def test_a_bomb_and_a_broken_file_are_cut_and_say_so() -> None:
     assert "body_cut" in read_packed(b"\x1f\x8b nothing").flags
 
 
+@proves("rule 17")
 def test_feeds_and_sitemap_indexes_are_followed_when_a_link_leads_to_them() -> None:
     with serve({"/": Page(["/feed", "/index.xml"]), "/1": Page(), "/2": Page()}) as site:
         rss = f"<rss><channel><item><link>{site.url('/1')}</link></item></channel></rss>".encode()
@@ -146,6 +150,7 @@ def test_links_that_are_no_addresses_come_back_whole_from_where_they_are_stored(
     assert faults(first) == faults(second) == []
 
 
+@proves("rule 17")
 def test_sitemaps_of_robots_txt_are_shown_and_never_followed() -> None:
     with serve({"/": Page(), "/1": Page()}) as site:
         text = f"User-agent: *\nCrawl-delay: 0.1\nSitemap: {site.url('/map.xml')}\nSitemap: {site.url('/map.xml')}\n"

@@ -33,12 +33,14 @@ from crawler.models import (
 from crawler.runs.run_counts import tallies
 from crawlpoints.models import CrawlPoint
 from tests.crawler.conftest import crawl, go_on, make_document
+from tests.proves import proves
 from tests.sites.graph import Page, html, serve
 
 pytestmark = pytest.mark.django_db(databases=["default", "webcrawl"])
 Ledger = Callable[[Run], dict[str, str]]
 
 
+@proves("rule 4", "I4", "D14", "D16", "D23", "E10")
 def test_a_site_is_crawled_and_every_address_gets_its_verdict(ledger: Ledger) -> None:
     pages = {
         "/m/": Page(["/m/a.html", "/m/old.html", "/other/", "/m/gone.html", "/m/print/a.html", "mailto:a@b.c"]),
@@ -84,6 +86,7 @@ def test_the_depth_limit_counts_clicks_from_the_crawl_point(depth: int, expected
     assert verdicts[f"/{depth + 1}"] == "too_deep"
 
 
+@proves("rule 2", "F15")
 @pytest.mark.parametrize("maximum", [1, 5, 17])
 def test_the_maximum_is_exact(maximum: int) -> None:
     pages = {"/": Page([f"/{n}" for n in range(40)])} | {f"/{n}": Page() for n in range(40)}
@@ -94,6 +97,7 @@ def test_the_maximum_is_exact(maximum: int) -> None:
     assert faults(run) == []
 
 
+@proves("rule 15")
 def test_a_second_run_finds_the_unchanged_the_changed_and_the_new(ledger: Ledger) -> None:
     pages = {"/": Page(["/a", "/b"]), "/a": Page(), "/b": Page(headers={"ETag": '"1"'})}
     with serve(pages) as site:
@@ -120,6 +124,7 @@ def test_robots_txt_is_obeyed_and_can_be_set_aside(ledger: Ledger) -> None:
         assert ledger(crawl(document, ignore_robots=True))["/private/a"] == "crawled"
 
 
+@proves("D25")
 def test_a_passing_error_is_tried_again_and_stored_once(ledger: Ledger) -> None:
     with serve({"/": Page(script=[Page(status=500)])}) as site:
         run = crawl(make_document({"url": site.url("/")}))
@@ -127,6 +132,7 @@ def test_a_passing_error_is_tried_again_and_stored_once(ledger: Ledger) -> None:
     assert ledger(run) == {"/": "crawled"}
 
 
+@proves("F14")
 def test_two_crawl_points_of_one_document_share_what_they_fetch(ledger: Ledger) -> None:
     pages = {"/a/": Page(["/b/", "/a/1"]), "/a/1": Page(["/b/1"]), "/b/": Page(["/a/1", "/b/1"]), "/b/1": Page()}
     with serve(pages) as site:
@@ -160,6 +166,7 @@ def test_a_launch_without_active_crawl_points_says_so() -> None:
     assert scope([document.pk])["inactive"] == 1
 
 
+@proves("rule 8", "B8")
 def test_a_document_in_an_unfinished_run_is_left_out() -> None:
     busy, free = make_document({"url": "http://127.0.0.1:1/"}), make_document({"url": "http://127.0.0.1:1/"})
     launch(LaunchRequest([busy.pk], by="test"))
@@ -248,6 +255,7 @@ def test_a_dead_instance_can_write_nothing_more() -> None:
         fence(instance)
 
 
+@proves("rule 7")
 def test_a_process_that_is_gone_is_known_to_be_gone() -> None:
     instance = register(None)
     assert not gone(instance)
@@ -296,6 +304,7 @@ def test_a_death_is_told_once_and_not_to_a_run_that_has_ended() -> None:
     assert Event.objects.get(run=run, kind="interrupted").text.endswith("; it served no document")
 
 
+@proves("rule 19", "A21")
 def test_a_crawl_point_that_is_deactivated_meanwhile_starts_nothing_more(ledger: Ledger) -> None:
     pages = {f"/a/{n}": Page([f"/a/{n + 1}"], delay=0.2) for n in range(40)} | {"/b/0": Page()}
     with serve(pages) as site:
@@ -316,6 +325,7 @@ def test_a_crawl_point_that_is_deactivated_meanwhile_starts_nothing_more(ledger:
     assert verdicts["/b/0"] == "crawled"
 
 
+@proves("rule 19", "F8")
 def test_excludes_can_be_applied_to_the_running_crawl(ledger: Ledger) -> None:
     pages = {"/": Page([f"/{n}" for n in range(40)])} | {f"/{n}": Page(delay=0.15) for n in range(40)}
     with serve(pages) as site:
@@ -337,6 +347,7 @@ def test_excludes_can_be_applied_to_the_running_crawl(ledger: Ledger) -> None:
     assert tallied == {depth: rows_of(run, None, Filter(taken=True, depth=depth)).count() for depth in (0, 1)}
 
 
+@proves("rule 7")
 def test_an_instance_with_many_queues_hands_over_to_one_that_has_none(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(instance, "LOOK_SECONDS", 0.05)  # it looks dozens of times while this site answers
     pages = {f"/{n}/": Page([f"/{n}/{m}" for m in range(30)]) for n in range(4)}
@@ -361,6 +372,7 @@ def test_an_instance_with_many_queues_hands_over_to_one_that_has_none(monkeypatc
     assert run.state == "finished" and faults(run) == []
 
 
+@proves("A11")
 def test_the_loss_of_the_database_costs_no_page(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
     pages = {"/": Page([f"/{n}" for n in range(20)])} | {f"/{n}": Page(delay=0.05) for n in range(20)}
     with serve(pages) as site:
@@ -382,6 +394,7 @@ def test_the_loss_of_the_database_costs_no_page(ledger: Ledger, monkeypatch: pyt
     assert set(ledger(run).values()) == {"crawled"} and len(ledger(run)) == 21
 
 
+@proves("rule 15")
 def test_a_page_read_by_an_older_extractor_is_read_again_from_its_stored_bytes(
     ledger: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -23,6 +23,7 @@ from crawler.launching.launch import LaunchRequest, launch
 from crawler.ledger.ledger_check import faults
 from crawler.models import ActiveQueue, Event, Run
 from tests.crawler.conftest import make_document
+from tests.proves import proves
 from tests.sites.graph import Page, serve
 
 pytestmark = pytest.mark.django_db(databases=["default", "webcrawl"])
@@ -51,6 +52,7 @@ def test_a_propagation_is_given_all_the_time_it_needs(tmp_path: Path, settings: 
         server.wait(10)
 
 
+@proves("rule 6", "A6")
 def test_a_job_whose_time_is_over_fails_nothing_and_another_goes_on(
     ledger: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -4,6 +4,7 @@ import subprocess
 import sys
 
 from tests.extract.test_hostile_pages import _environment
+from tests.proves import proves
 
 KNOWN, MOST = 300_000, 140  # addresses; bytes of each
 _MEASURED = f"""
@@ -32,6 +33,7 @@ print((find(100_000, {KNOWN}) - before) / ({KNOWN} - 100_000), len(frontier.know
 """
 
 
+@proves("rule 13", "F12")
 def test_a_known_address_costs_about_120_bytes() -> None:
     done = subprocess.run(
         [sys.executable, "-c", _MEASURED], capture_output=True, text=True, check=True, env=_environment()

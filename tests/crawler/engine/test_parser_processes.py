@@ -15,6 +15,7 @@ from crawler.engine import child_processes
 from crawler.engine.child_processes import Died, Parser, Parsers
 from crawler.extract.office import document_reader
 from crawler.values import Extracted, Fetched, Request
+from tests.proves import proves
 
 
 def fetched(body: bytes, url: str = "https://a.example/x") -> Fetched:
@@ -58,6 +59,7 @@ def test_a_large_page_does_not_block_the_loop(parser: Parser) -> None:
     assert token == "large" and page.text.startswith("word word")
 
 
+@proves("rule 9")
 def test_a_killed_parser_costs_one_try_of_the_first_page_only(parser: Parser) -> None:
     for number in range(5):
         parser.submit(number, fetched(b"<title>t</title>"), "https://a.example/x")
@@ -109,6 +111,7 @@ def test_a_page_with_which_every_process_stands_still_is_named_in_the_end(monkey
     assert answers["next"].title == "next" and len(started) == child_processes.TRIES + 1
 
 
+@proves("rule 9", "E2")
 def test_a_parser_that_works_too_long_on_a_page_is_replaced_and_the_page_named(
     parser: Parser, monkeypatch: pytest.MonkeyPatch
 ) -> None:

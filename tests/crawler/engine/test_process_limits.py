@@ -22,6 +22,7 @@ from crawler.ledger.ledger_check import faults
 from crawler.models import ActiveQueue, Event, Excursion, LedgerEntry, Run
 from tests.crawler.conftest import go_on, make_document
 from tests.faults.house import BASE
+from tests.proves import proves
 from tests.sites.graph import Page, Site, serve
 
 pytestmark = pytest.mark.django_db(databases=["default", "webcrawl"])
@@ -46,6 +47,7 @@ def stored(run: Run) -> int:
     return Excursion.objects.get(run=run).crawled
 
 
+@proves("A14")
 @pytest.mark.sqlite
 def test_without_space_nothing_is_fetched_until_there_is_some(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     run = started(make_document({"url": site.url("/")}))
@@ -69,6 +71,7 @@ def test_without_space_nothing_is_fetched_until_there_is_some(site: Site, monkey
     assert len(said) == 2 and said[0].startswith("No space: ") and "again" in said[1]
 
 
+@proves("A19")
 def test_an_instance_that_has_grown_gives_way_to_a_fresh_process(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     run = started(make_document({"url": site.url("/")}))
     with monkeypatch.context() as patch:
@@ -82,6 +85,7 @@ def test_an_instance_that_has_grown_gives_way_to_a_fresh_process(site: Site, mon
     assert go_on(run).state == "finished" and stored(run) == 61 and faults(run) == []
 
 
+@proves("A20")
 def test_a_changed_schema_makes_instances_drain_and_workers_refuse(site: Site) -> None:
     run = started(make_document({"url": site.url("/")}))
     recorder = MigrationRecorder(connections["webcrawl"])
@@ -98,6 +102,7 @@ def test_a_changed_schema_makes_instances_drain_and_workers_refuse(site: Site) -
     assert go_on(run).state == "finished" and stored(run) == 61 and faults(run) == []
 
 
+@proves("A22")
 def test_the_excursion_of_a_deleted_document_is_cancelled(site: Site, ledger: Ledger) -> None:
     document = make_document({"url": site.url("/")})
     run = started(document)

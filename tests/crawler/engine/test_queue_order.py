@@ -12,6 +12,7 @@ from crawler.liveness.instances import register
 from crawler.models import Excursion, Instance, Run
 from crawler.policy.path import Way
 from tests.crawler.conftest import make_document
+from tests.proves import proves
 
 pytestmark = pytest.mark.django_db(databases=["default", "webcrawl"])
 SITE = "http://127.0.0.1:8123"
@@ -43,6 +44,7 @@ def taken(queue: ServedQueue, count: int) -> list[str]:
     return [queue.take(queue.next_item(SITE)[1]).url.removeprefix(SITE) for _ in range(count)]
 
 
+@proves("F13")
 def test_a_waiting_address_found_by_a_shorter_way_moves_forward(queue: tuple[Instance, ServedQueue]) -> None:
     _, served_queue = queue
     found(served_queue, 4, "/far")
@@ -64,6 +66,7 @@ def test_an_address_that_left_memory_comes_back_when_it_is_found_nearer(queue: t
     assert not served_queue.low
 
 
+@proves("rule 2")
 def test_every_address_is_taken_once_and_none_passes_a_nearer_one(queue: tuple[Instance, ServedQueue]) -> None:
     instance, served_queue = queue
     names = [f"/{n}" for n in range(3 * IN_MEMORY)]

@@ -24,6 +24,7 @@ from crawler.models import Excursion, Instance, LedgerEntry, PageHead, Run, Stat
 from crawler.policy.frontier import REMEMBERED
 from crawler.runs import crawl_changes
 from tests.crawler.conftest import crawl, make_document
+from tests.proves import proves
 from tests.sites.graph import Page, serve
 
 pytestmark = pytest.mark.django_db(databases=["default", "webcrawl"])
@@ -40,6 +41,7 @@ def crawled() -> Iterator[tuple[Run, Run]]:
         yield first, crawl(document)
 
 
+@proves("A13")
 def test_bytes_are_stored_in_the_order_of_their_digests() -> None:
     """Two instances with the same bytes in opposite order would wait for each other (fault A13)."""
     bodies = [b"one", b"two", b"three", b"four", b"five"]
@@ -53,6 +55,7 @@ def test_bytes_are_stored_in_the_order_of_their_digests() -> None:
     assert len(inserted) == 5 and inserted == sorted(inserted)
 
 
+@proves("I9")
 def test_heads_are_put_back_many_with_one_statement(crawled: tuple[Run, Run], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(finish, "_HEADS", 12)
     first, second = crawled
@@ -69,6 +72,7 @@ def test_heads_are_put_back_many_with_one_statement(crawled: tuple[Run, Run], mo
     assert set(PageHead.objects.values_list("version_id", flat=True)) == set(shown)
 
 
+@proves("I9")
 def test_comparing_with_the_crawl_before_lets_the_loop_do_other_things(
     crawled: tuple[Run, Run], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -84,6 +88,7 @@ def test_comparing_with_the_crawl_before_lets_the_loop_do_other_things(
     assert few[1] - few[0] >= (31 + 21) // 4 - 2  # pages of both crawls
 
 
+@proves("rule 13")
 def test_what_is_remembered_of_links_is_bounded_over_all_queues_of_an_instance(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -101,6 +106,7 @@ def test_what_is_remembered_of_links_is_bounded_over_all_queues_of_an_instance(
     assert most and max(most) <= REMEMBERED
 
 
+@proves("A6")
 def test_who_waits_for_the_database_hears_that_it_is_to_stop(monkeypatch: pytest.MonkeyPatch) -> None:
     def away(*_: object) -> None:
         raise OperationalError("the database is away")

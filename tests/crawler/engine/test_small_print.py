@@ -15,6 +15,7 @@ from crawler.models import CrawledPage, Instance, LedgerEntry, PageVersion, Run
 from crawlpoints.models import CrawlPoint
 from tests.crawler.conftest import crawl, go_on, make_document
 from tests.crawler.sites.test_credentials import protect
+from tests.proves import proves
 from tests.sites.graph import Page, serve
 from tests.sites.misbehaving import Answer, Asked, Site, page, raw
 
@@ -29,6 +30,7 @@ class Killed(BaseException):
 # -- second tries -----------------------------------------------------------------------------------------------
 
 
+@proves("D8")
 def test_a_page_whose_compression_is_broken_is_asked_for_again_without(ledger: Ledger) -> None:
     half = gzip.compress(b"<p>" + b"words " * 900)[:-20]
 
@@ -46,6 +48,7 @@ def test_a_page_whose_compression_is_broken_is_asked_for_again_without(ledger: L
     assert PageVersion.objects.get().text == "words"
 
 
+@proves("D26")
 def test_a_connection_that_is_cut_in_the_middle_of_a_page_costs_no_page(ledger: Ledger) -> None:
     cuts = [2, 9]  # times
 
@@ -66,6 +69,7 @@ def test_a_connection_that_is_cut_in_the_middle_of_a_page_costs_no_page(ledger: 
     assert not PageVersion.objects.filter(url__endswith="/b").exists() and faults(run) == []
 
 
+@proves("rule 5", "D27")
 def test_a_cookie_wall_opens_to_who_brings_its_cookie_back(ledger: Ledger) -> None:
     def wall(asked: Asked) -> Answer:
         if "seen=1" in asked.headers.get("cookie", ""):
@@ -79,6 +83,7 @@ def test_a_cookie_wall_opens_to_who_brings_its_cookie_back(ledger: Ledger) -> No
     assert ledger(run) == {"/": "crawled"} and PageVersion.objects.get().text == "behind the wall"
 
 
+@proves("rule 11", "D24")
 def test_a_site_that_asked_for_time_is_left_alone_by_the_heir_too(ledger: Ledger) -> None:
     busy = Page(status=503, headers={"Retry-After": "3"})
     with serve({"/": Page(script=[busy])}) as site:
@@ -104,6 +109,7 @@ def test_a_site_that_asked_for_time_is_left_alone_by_the_heir_too(ledger: Ledger
 # -- odd sites --------------------------------------------------------------------------------------------------
 
 
+@proves("D29")
 def test_a_page_of_the_old_protocol_ends_with_its_connection(ledger: Ledger) -> None:
     with Site() as site:
         site.pages["/"] = raw(b"HTTP/1.0 200 OK\r\nContent-Type: text/html\r\n\r\n<p>old words")
@@ -111,6 +117,7 @@ def test_a_page_of_the_old_protocol_ends_with_its_connection(ledger: Ledger) -> 
     assert ledger(run) == {"/": "crawled"} and PageVersion.objects.get().text == "old words"
 
 
+@proves("E6")
 def test_pages_of_nothing_are_stored(ledger: Ledger) -> None:
     nothing = {
         "/a": Page(status=204),
@@ -125,6 +132,7 @@ def test_pages_of_nothing_are_stored(ledger: Ledger) -> None:
     assert faults(run) == []
 
 
+@proves("D30")
 def test_robots_txt_that_leads_in_a_circle_is_left_after_five_steps_and_read_once_a_day(ledger: Ledger) -> None:
     with serve({"/robots.txt": Page(status=302, location="/robots.txt"), "/": Page()}) as site:
         document = make_document({"url": site.url("/")})
@@ -137,6 +145,7 @@ def test_robots_txt_that_leads_in_a_circle_is_left_after_five_steps_and_read_onc
 # -- addresses --------------------------------------------------------------------------------------------------
 
 
+@proves("F5")
 def test_user_info_in_an_address_is_neither_kept_nor_sent(ledger: Ledger) -> None:
     with serve({}) as site:
         host = site.address.removeprefix("http://")
@@ -149,6 +158,7 @@ def test_user_info_in_an_address_is_neither_kept_nor_sent(ledger: Ledger) -> Non
     assert "secret-7Q" not in str(list(LedgerEntry.objects.values()))
 
 
+@proves("F3")
 def test_the_order_of_a_query_is_part_of_the_address(ledger: Ledger) -> None:
     links = ["/?b=2&a=1", "/?a=1&b=2", "/?a=&b", "/?a=1&a=1", "/?a=1;b=2"]
     with serve({"/": Page(links)} | {link: Page() for link in links}) as site:
@@ -157,6 +167,7 @@ def test_the_order_of_a_query_is_part_of_the_address(ledger: Ledger) -> None:
     assert ledger(run) == dict.fromkeys(["/", *links], "crawled")
 
 
+@proves("rule 12", "E14", "F11")
 def test_neither_canonical_links_nor_equal_bodies_keep_a_page_out(ledger: Ledger) -> None:
     """To itself, to another, in a chain, in a circle, off the root: each page is stored, and so are twins."""
 
@@ -180,6 +191,7 @@ def test_neither_canonical_links_nor_equal_bodies_keep_a_page_out(ledger: Ledger
 # -- what is left alone -----------------------------------------------------------------------------------------
 
 
+@proves("G5")
 def test_a_password_that_cannot_be_read_stops_its_own_crawl_point_only(ledger: Ledger) -> None:
     pages = {"/m/": Page(), "/": Page(["/a", "/m/x"]), "/a": Page(), "/m/x": Page()}
     with serve(pages) as site:
@@ -199,6 +211,7 @@ def listed() -> Iterator[Callable[[int], set[str]]]:
     yield read
 
 
+@proves("rule 8", "B8")
 def test_a_run_empties_the_work_tables_of_its_own_documents_and_a_resumed_one_none(
     listed: Callable[[int], set[str]],
 ) -> None:

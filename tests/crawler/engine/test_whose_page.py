@@ -14,12 +14,14 @@ from crawler.policy.frontier import SHORT, Frontier
 from crawler.values import PointSettings, Snapshot
 from crawlpoints.models import CrawlPoint
 from tests.crawler.conftest import crawl, make_document
+from tests.proves import proves
 from tests.sites.graph import Page, serve
 
 pytestmark = pytest.mark.django_db(databases=["default", "webcrawl"])
 Ledger = Callable[[Run], dict[str, str]]
 
 
+@proves("rule 1")
 def test_what_a_deactivated_owner_leaves_is_read_as_the_next_longest_root_says(ledger: Ledger) -> None:
     """Both crawl points reach /m/…, the inner one owns it: its append text goes with it, the pages do not."""
     # Six rounds of 16 connections, half a second each: the crawl looks for changes once a second, so it sees this one.
@@ -46,6 +48,7 @@ def test_what_a_deactivated_owner_leaves_is_read_as_the_next_longest_root_says(l
     assert set(verdicts.values()) == {"crawled"} and len(verdicts) == 98
 
 
+@proves("rule 18")
 def test_append_text_is_sent_and_is_not_part_of_the_address(ledger: Ledger) -> None:
     with serve({"/?print=1": Page(["/a", "/b?x=2"]), "/a?print=1": Page(), "/b?x=2&print=1": Page()}) as site:
         run = crawl(make_document({"url": site.url("/"), "append": "?print=1"}))
@@ -53,6 +56,7 @@ def test_append_text_is_sent_and_is_not_part_of_the_address(ledger: Ledger) -> N
     assert ledger(run) == dict.fromkeys(("/", "/a", "/b?x=2"), "crawled")
 
 
+@proves("rule 2")
 def test_every_answer_but_a_redirect_takes_a_place_under_a_maximum() -> None:
     """Errors, an unchanged page and a type that is not stored count as a page does; a refused address does not."""
     pages = {"/": Page(["/none", "/picture", "/same", "/r", *(f"/{n}" for n in range(9))])}
@@ -71,6 +75,7 @@ def test_every_answer_but_a_redirect_takes_a_place_under_a_maximum() -> None:
     assert run.state == "finished_at_limit" and faults(run) == []
 
 
+@proves("rule 2")
 def test_an_address_that_is_refused_takes_no_place(monkeypatch: pytest.MonkeyPatch) -> None:
     from clearinghouse.addresses import networks
 
@@ -91,6 +96,7 @@ def test_an_address_that_is_refused_takes_no_place(monkeypatch: pytest.MonkeyPat
     assert LedgerEntry.objects.get(url=refused["url"]).reason == "address_refused" and faults(run) == []
 
 
+@proves("rule 5")
 def test_too_many_redirects_is_taken_back_when_a_shorter_chain_is_found(ledger: Ledger) -> None:
     """The twelfth of a chain is out of reach until, later, a page links into the middle of it."""
     pages = {f"/{n}": Page(status=302, location=f"/{n + 1}") for n in range(12)} | {"/12": Page(["/last"])}
@@ -103,6 +109,7 @@ def test_too_many_redirects_is_taken_back_when_a_shorter_chain_is_found(ledger: 
     assert faults(run) == []
 
 
+@proves("F14")
 def test_a_page_that_hundreds_of_crawl_points_reach_is_remembered_for_each() -> None:
     """A column that is too narrow would end the crawl on every server that keeps to its widths."""
     site = "http://a.example/"

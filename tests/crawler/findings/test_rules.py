@@ -7,6 +7,7 @@ from crawler.findings.diagnosis_rules import advice, look
 from crawler.findings.ledger_figures import Figures, LedgerLine, alike, repeated
 from crawler.findings.types import Alike, ExcursionFacts, Fix, FoundProblem, Start
 from crawler.values import PointSettings
+from tests.proves import proves
 
 POINT = PointSettings(id=7, url="https://ex.gov/a/", root="https://ex.gov/a/", depth=3, max_pages=500)
 
@@ -35,6 +36,7 @@ def test_only_the_start_page() -> None:
     assert said("only_start", pages=1, starts=start(point=flat)) is None
 
 
+@proves("D18")
 def test_a_start_page_that_redirects_outside_offers_the_new_address() -> None:
     moved = start(outcome="skipped", reason="redirect_outside_root", redirect_url="https://www.ex.gov/b/index.html")
     found = said("start_redirects", starts=moved)
@@ -97,6 +99,7 @@ def test_the_counted_reasons_are_said() -> None:
         assert said(rule, starts=start()) is None
 
 
+@proves("rule 12", "F11")
 def test_the_other_facts_are_said() -> None:
     facts: list[tuple[str, dict[str, Any], str]] = [
         ("tiny", {"bytes": 61}, "61 bytes were stored."),

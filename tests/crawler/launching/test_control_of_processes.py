@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.faults.house import House, with_document
+from tests.proves import proves
 from tests.sites.graph import Page, Site, serve
 
 PROMISED = 2.0  # seconds between an order and the last request that ignores it
@@ -50,6 +51,7 @@ def state(house: House) -> str:
     return house.rows("SELECT state FROM run")[0][0]
 
 
+@proves("rule 19")
 def test_pause_resume_speed_and_stop_act_within_two_seconds(house: House, site: Site) -> None:
     crawl = house.start("crawl", "--speed", "fast", "--json")
     until(lambda: asked(site) > 30, "the crawl has begun")
@@ -91,6 +93,7 @@ control.apply_excludes(Run.objects.get(), 1, ["*/off/*"], by="editor")""",
 }
 
 
+@proves("rule 19")
 @pytest.mark.parametrize("order", NARROWING.values(), ids=NARROWING.keys())
 def test_what_is_taken_out_of_a_running_crawl_is_not_asked_for_after_two_seconds(
     house: House, site: Site, order: str
@@ -115,6 +118,7 @@ def test_what_is_taken_out_of_a_running_crawl_is_not_asked_for_after_two_seconds
     house.manage("check_ledger", "1")
 
 
+@proves("rule 19")
 def test_cancel_acts_within_two_seconds(house: House, site: Site) -> None:
     crawl = house.start("crawl", "--speed", "fast", "--json")
     until(lambda: asked(site) > 30, "the crawl has begun")
@@ -139,6 +143,7 @@ def test_a_command_that_has_grown_starts_afresh_and_nobody_notices(house: House,
     house.manage("check_ledger", "1")
 
 
+@proves("A6")
 @pytest.mark.parametrize("signals", [[signal.SIGTERM], [signal.SIGINT], [signal.SIGTERM, signal.SIGTERM]])
 def test_a_signal_ends_the_process_in_time_and_loses_nothing(
     house: House, site: Site, signals: list[signal.Signals]

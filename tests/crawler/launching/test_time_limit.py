@@ -5,12 +5,14 @@ import pytest
 from crawler.ledger.ledger_check import faults
 from crawler.models import Excursion, LedgerEntry
 from tests.crawler.conftest import crawl, make_document
+from tests.proves import proves
 from tests.sites.graph import Page, serve
 
 pytestmark = pytest.mark.django_db(databases=["default", "webcrawl"])
 OBEYS = 4.0  # seconds: a look at the orders each second, and what is in flight lands
 
 
+@proves("I5")
 def test_the_time_limit_of_a_run_ends_it_at_the_limit() -> None:
     pages = {f"/{n}": Page([f"/{n + 1}"], delay=0.1) for n in range(600)}
     with serve(pages) as site:

@@ -32,6 +32,7 @@ from crawler.models import (
 )
 from crawler.values import Link
 from tests.crawler.conftest import crawl, make_document
+from tests.proves import proves
 from tests.sites.graph import Page, serve
 
 pytestmark = pytest.mark.django_db(databases=["default", "webcrawl"])
@@ -170,6 +171,7 @@ DAMAGES: list[tuple[str, Damage, str]] = [
 ]
 
 
+@proves("rule 4", "I1", "I3", "I10", "I12")
 @pytest.mark.parametrize(("damage", "sentence"), [row[1:] for row in DAMAGES], ids=[row[0] for row in DAMAGES])
 def test_every_damage_is_named(run: Run, damage: Damage, sentence: str) -> None:
     damage(Excursion.objects.get(run=run))
@@ -177,6 +179,7 @@ def test_every_damage_is_named(run: Run, damage: Damage, sentence: str) -> None:
     assert any(sentence in one for one in found), found
 
 
+@proves("I6")
 def test_more_pages_than_all_maxima_allow_are_named(run: Run) -> None:
     excursion = Excursion.objects.get(run=run)
     excursion.snapshot["points"][0]["max_pages"] = 2

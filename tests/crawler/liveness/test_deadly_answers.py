@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.faults.house import BASE, House, with_document
+from tests.proves import proves
 from tests.sites.graph import Page, html, serve
 
 LINKS = [f"/m/{n}" for n in range(6)]
@@ -26,6 +27,7 @@ def crawl(house: House, seconds: float, *arguments: str) -> int:
     return done.returncode
 
 
+@proves("rule 9", "A18")
 @pytest.mark.parametrize(("seconds", "uncounted"), [(0.0, 0), (5.0, 1)], ids=["written", "not written yet"])
 def test_an_answer_that_kills_the_loop_is_quarantined_after_three_deaths(
     tmp_path: Path, seconds: float, uncounted: int
@@ -47,6 +49,7 @@ def test_an_answer_that_kills_the_loop_is_quarantined_after_three_deaths(
     assert list((house.var / "notes").iterdir()) == []
 
 
+@proves("rule 9")
 def test_a_kill_from_outside_blames_no_page(tmp_path: Path) -> None:
     with serve({"/m/": Page(LINKS)} | {link: Page(delay=0.5) for link in LINKS}) as site:
         house = with_document(tmp_path / "house", site.url("/m/"))

@@ -12,6 +12,7 @@ from crawler.engine import child_processes
 from crawler.ledger.ledger_check import faults
 from crawler.models import PageVersion, Run
 from tests.crawler.conftest import crawl, make_document
+from tests.proves import proves
 from tests.sites.graph import Page, html, serve
 
 pytestmark = pytest.mark.django_db(databases=["default", "webcrawl"])
@@ -38,6 +39,7 @@ def site_with(text: str) -> dict[str, Page]:
     return {"/": Page([*links[:6], "/bad", *links[6:]]), "/bad": bad} | {link: Page() for link in links}
 
 
+@proves("rule 9", "A18")
 @pytest.mark.parametrize("text", ["kills its reader", "breaks its reader", "takes all memory"])
 def test_a_page_that_kills_its_reader_is_quarantined_after_three_deaths(
     deadly: Path, ledger: Ledger, text: str
@@ -53,6 +55,7 @@ def test_a_page_that_kills_its_reader_is_quarantined_after_three_deaths(
     assert run.state == "finished" and faults(run) == []
 
 
+@proves("rule 9", "E2")
 def test_a_page_that_never_ends_to_be_read_is_named_and_holds_nobody_up(
     deadly: Path, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -24,6 +24,7 @@ from crawler.launching.launch import LaunchRequest, launch
 from crawler.liveness.instances import register
 from crawler.models import Excursion, Run
 from tests.crawler.conftest import crawl, make_document
+from tests.proves import proves
 from tests.sites.graph import Page, Site, serve
 
 pytestmark = pytest.mark.django_db(databases=["default", "webcrawl"])
@@ -133,10 +134,12 @@ def proved(book: Book, *telling: str) -> None:
         assert any(words in statement for one in book.transactions for statement in one), f"there was no {words}"
 
 
+@proves("rule 3")
 def test_claiming_storing_and_ending_a_small_document(site: Site) -> None:
     proved(worked(launched(site)), "INSERT INTO active_queue", "INSERT INTO page_version", "DELETE FROM message")
 
 
+@proves("rule 3")
 def test_ending_a_large_document(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is counted, its queue deleted and its excursion closed, each in transactions of their own."""
     monkeypatch.setattr(finish_batch, "MOST", 1)
@@ -146,6 +149,7 @@ def test_ending_a_large_document(site: Site, monkeypatch: pytest.MonkeyPatch) ->
     assert sum(any("DELETE FROM message" in words for words in one) for one in book.transactions) == 3
 
 
+@proves("rule 3")
 def test_a_document_that_was_crawled_before(site: Site) -> None:
     measures = document(site)
     crawl(measures)
@@ -163,6 +167,7 @@ def test_stopping(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     proved(book, "DELETE FROM message", "DELETE FROM active_queue")
 
 
+@proves("rule 3")
 def test_cancelling(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(loop, "LOOK_SECONDS", 0.0)
     run = launched(site)
@@ -171,6 +176,7 @@ def test_cancelling(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     proved(book, "DELETE FROM page_head", "DELETE FROM message")
 
 
+@proves("rule 3")
 def test_handing_a_queue_back(site: Site) -> None:
     run = launched(site)
     book = worked(run, when_some_stand(lambda one: one.ask_to_stop()))

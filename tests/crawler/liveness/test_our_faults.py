@@ -19,6 +19,7 @@ from crawler.liveness import fault_counts
 from crawler.models import Event, Excursion, Instance, LedgerEntry, PageVersion, Run, State
 from crawler.policy.frontier import Frontier
 from tests.crawler.conftest import crawl, make_document
+from tests.proves import proves
 from tests.sites.graph import Page, serve
 
 pytestmark = pytest.mark.django_db(databases=["default", "webcrawl"])
@@ -28,6 +29,7 @@ Ledger = Callable[[Run], dict[str, str]]
 # -- of a page --------------------------------------------------------------------------------------------------
 
 
+@proves("rule 18")
 def test_an_address_that_is_too_long_with_its_append_text_is_skipped_and_takes_no_place(ledger: Ledger) -> None:
     with serve({"/?print=1": Page(["/" + "x" * 2020, "/a"]), "/a?print=1": Page()}) as site:
         run = crawl(make_document({"url": site.url("/"), "append": "?print=1", "max_pages": 2}))
@@ -36,6 +38,7 @@ def test_an_address_that_is_too_long_with_its_append_text_is_skipped_and_takes_n
     assert run.state == "finished" and faults(run) == []
 
 
+@proves("I12")
 def test_a_fault_before_the_request_costs_the_page_only(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
     real = dispatch.wire_url
 
@@ -52,6 +55,7 @@ def test_a_fault_before_the_request_costs_the_page_only(ledger: Ledger, monkeypa
     assert "of ours" in Excursion.objects.get(run=run).error
 
 
+@proves("rule 3")
 def test_a_fault_after_the_verdict_leaves_the_verdict(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
     """The links of a page are looked at when its verdict stands already: two of one address cannot be written."""
     real = Frontier.links
@@ -69,6 +73,7 @@ def test_a_fault_after_the_verdict_leaves_the_verdict(ledger: Ledger, monkeypatc
     assert "of ours" in Excursion.objects.get(run=run).error and not Excursion.objects.get(run=run).crashes
 
 
+@proves("I12")
 def test_a_fault_between_the_decision_and_its_verdict_is_the_verdict(
     ledger: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -82,6 +87,7 @@ def test_a_fault_between_the_decision_and_its_verdict_is_the_verdict(
     assert run.state == "finished" and faults(run) == []
 
 
+@proves("rule 3")
 def test_a_fault_while_a_page_is_stored_leaves_nothing_of_it(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
     real = page_outcome.OutcomeReader.conclude
 
@@ -97,6 +103,7 @@ def test_a_fault_while_a_page_is_stored_leaves_nothing_of_it(ledger: Ledger, mon
     assert PageVersion.objects.count() == 1 and faults(run) == []
 
 
+@proves("A18")
 def test_a_parser_that_answers_nonsense_is_replaced(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
     real, answers = parser_messages.parsed, []
 
@@ -138,6 +145,7 @@ def asks_wrongly() -> None:
         cursor.execute("SELECT of_ours FROM run")
 
 
+@proves("I5")
 @pytest.mark.parametrize(
     ("fault", "named"),
     [(divides, "ZeroDivisionError: of ours"), (asks_wrongly, "Error: (no such column: |column .)of_ours")],
@@ -178,6 +186,7 @@ def test_a_fault_that_passes_costs_no_document(ledger: Ledger, monkeypatch: pyte
     assert set(Excursion.objects.filter(run=run).values_list("crawled", "state")) == {(2, "finished")}
 
 
+@proves("I5")
 def test_a_document_whose_queue_cannot_be_read_or_whose_links_cannot_be_counted_ends_failed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -19,6 +19,7 @@ from crawler.models import Event, Excursion, LedgerEntry, Run, State
 from crawlpoints.models import CrawlPoint
 from tests.crawler.conftest import go_on, make_document
 from tests.crawler.test_commands import manage
+from tests.proves import proves
 from tests.sites.graph import Page, serve
 
 pytestmark = pytest.mark.django_db(databases="__all__")
@@ -35,6 +36,7 @@ def asked(site: Any, folder: str) -> int:
     return sum(count for path, count in site.requests.items() if path.startswith(folder))
 
 
+@proves("rule 19")
 def test_excludes_that_were_applied_hold_for_the_heir_too(ledger: Ledger) -> None:
     names, others = [f"/no/{n}" for n in range(80)], [f"/yes/{n}" for n in range(80)]
     pages = {"/": Page([*names, *others])} | {name: Page(delay=0.1) for name in [*names, *others]}
@@ -61,6 +63,7 @@ def test_excludes_that_were_applied_hold_for_the_heir_too(ledger: Ledger) -> Non
     assert ledger(run)["/yes/79"] == "crawled" and list(ledger(run).values()).count("excluded") == 80 - before
 
 
+@proves("rule 19")
 def test_excludes_that_were_applied_to_a_document_that_rests_hold_when_it_goes_on(ledger: Ledger) -> None:
     names = [f"/no/{n}" for n in range(30)]
     with serve({"/": Page(names)} | {name: Page(delay=0.3) for name in names}) as site:
@@ -80,6 +83,7 @@ def test_excludes_that_were_applied_to_a_document_that_rests_hold_when_it_goes_o
     assert run.state == "finished" and faults(run) == []
 
 
+@proves("rule 19")
 def test_an_heir_fetches_nothing_for_a_crawl_point_that_was_deactivated_before(
     ledger: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -106,6 +110,7 @@ def test_an_heir_fetches_nothing_for_a_crawl_point_that_was_deactivated_before(
     assert Event.objects.filter(run=run, kind="deactivated").count() == 1
 
 
+@proves("rule 3")
 def test_an_answer_that_comes_after_a_pause_is_not_taken_for_the_one_of_the_resumed_queue(
     ledger: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -134,6 +139,7 @@ def test_an_answer_that_comes_after_a_pause_is_not_taken_for_the_one_of_the_resu
     assert Excursion.objects.get(run=run).crashes == 0, "a second verdict on one address is a fault of ours"
 
 
+@proves("rule 1")
 def test_an_instance_that_expands_all_that_is_stored_is_not_taken_for_dead(
     ledger: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -161,6 +167,7 @@ def test_an_instance_that_expands_all_that_is_stored_is_not_taken_for_dead(
     assert set(ledger(run).values()) == {"crawled", "http_4xx"}
 
 
+@proves("I5")
 def test_a_run_whose_last_documents_ended_at_the_same_moment_is_concluded_by_its_command() -> None:
     """Each of two instances saw the excursion of the other still open."""
     with serve({"/": Page()}) as site:

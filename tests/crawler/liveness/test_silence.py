@@ -25,6 +25,7 @@ from crawler.models import Instance
 from crawler.upkeep import tick
 from tests.crawler.clock import Clock
 from tests.crawler.conftest import make_document
+from tests.proves import proves
 from tests.sites.graph import Page, serve
 
 pytestmark = pytest.mark.django_db(databases=["default", "webcrawl", "primary", "backup"])
@@ -63,6 +64,7 @@ def lives(rival: Instance) -> bool:
     return rival.alive
 
 
+@proves("rule 7")
 def test_an_instance_takes_nobody_for_dead_because_the_database_refused_writes(
     refusals: Refusals, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -83,6 +85,7 @@ def away(refusals: Refusals) -> None:
         refusals.left = 2
 
 
+@proves("rule 7")
 def test_the_tick_takes_nobody_for_dead_because_the_database_refused_writes(
     refusals: Refusals, monkeypatch: pytest.MonkeyPatch
 ) -> None:

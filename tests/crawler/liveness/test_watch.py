@@ -12,6 +12,7 @@ from crawler.liveness.instances import Watch, bury, register
 from crawler.models import ActiveQueue, Excursion, Instance, State
 from tests.crawler.clock import Clock, stopped
 from tests.crawler.conftest import make_document
+from tests.proves import proves
 
 pytestmark = pytest.mark.django_db(databases=["default", "webcrawl"])
 
@@ -25,6 +26,7 @@ def beats(instance: Instance) -> None:
     instances.fence(instance)
 
 
+@proves("rule 7")
 def test_the_same_beat_for_twenty_seconds_is_death(clock: Clock) -> None:
     instance, watch = register(None), Watch()
     assert watch.bury_the_dead() == []
@@ -45,6 +47,7 @@ def test_who_beats_lives_however_long(clock: Clock) -> None:
         beats(instance)
 
 
+@proves("rule 7")
 def test_silence_of_the_database_is_nobodys_death(clock: Clock) -> None:
     register(None)
     watch = Watch()
@@ -54,6 +57,7 @@ def test_silence_of_the_database_is_nobodys_death(clock: Clock) -> None:
     assert watch.bury_the_dead() == []
 
 
+@proves("rule 7")
 def test_who_moves_at_the_last_moment_is_not_buried() -> None:
     instance = register(None)
     seen = Instance.objects.get(pk=instance.pk)
@@ -78,6 +82,7 @@ def test_of_a_process_elsewhere_nobody_knows_that_it_is_gone(changed: dict[str, 
     assert Watch().bury_the_dead() == []
 
 
+@proves("rule 7", "A1")
 def test_what_the_dead_served_waits_for_an_heir() -> None:
     run = launch(LaunchRequest([make_document({"url": "http://127.0.0.1:1/"}).pk], by="test", speed="fast"))
     initialize(run)

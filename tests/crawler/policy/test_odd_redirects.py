@@ -7,12 +7,14 @@ import pytest
 from crawler.ledger.ledger_check import faults
 from crawler.models import Run
 from tests.crawler.conftest import crawl, make_document
+from tests.proves import proves
 from tests.sites.misbehaving import Site, page, redirect
 
 pytestmark = pytest.mark.django_db(databases=["default", "webcrawl"])
 Ledger = Callable[[Run], dict[str, str]]
 
 
+@proves("rule 5", "D16", "D19", "D21")
 @pytest.mark.parametrize(
     ("location", "verdict"),
     [

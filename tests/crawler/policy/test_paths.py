@@ -11,6 +11,7 @@ from crawler.launching.launch import LaunchRequest, launch
 from crawler.ledger.ledger_check import faults
 from crawler.models import Excursion, Instance, LedgerEntry, Run
 from tests.crawler.conftest import crawl, go_on, make_document
+from tests.proves import proves
 from tests.sites.graph import Page, serve
 
 pytestmark = pytest.mark.django_db(databases=["default", "webcrawl"])
@@ -21,6 +22,7 @@ class Killed(BaseException):
     """Stands for kill -9: nothing in the product catches it."""
 
 
+@proves("rule 5", "F13")
 def test_depth_and_hop_in_the_ledger_are_the_smallest_of_the_whole_run() -> None:
     pages = {"/": Page(["/r", "/slow"]), "/r": Page(status=302, location="/t"), "/t": Page()}
     pages["/slow"] = Page(["/t"], delay=0.6)
@@ -32,6 +34,7 @@ def test_depth_and_hop_in_the_ledger_are_the_smallest_of_the_whole_run() -> None
     assert faults(run) == []
 
 
+@proves("rule 2", "F14")
 def test_what_is_behind_one_crawl_points_maximum_another_may_still_reach(ledger: Ledger) -> None:
     with serve({"/a": Page(["/x"]), "/b": Page(["/x"], delay=0.8), "/x": Page(["/y"]), "/y": Page()}) as site:
         root = site.url("/")
@@ -42,6 +45,7 @@ def test_what_is_behind_one_crawl_points_maximum_another_may_still_reach(ledger:
     assert run.state == "finished" and faults(run) == []
 
 
+@proves("rule 1")
 def test_what_a_further_crawl_point_reaches_is_not_lost_by_a_kill(
     monkeypatch: pytest.MonkeyPatch, ledger: Ledger
 ) -> None:

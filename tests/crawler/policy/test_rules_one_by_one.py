@@ -21,6 +21,7 @@ from crawler.values import Fetched, Request
 from crawlpoints.models import CrawlPoint
 from tests.crawler.conftest import crawl, go_on, make_document
 from tests.crawler.sites.test_credentials import protect
+from tests.proves import proves
 from tests.sites.graph import Page, Site, serve
 
 pytestmark = pytest.mark.django_db(databases=["default", "webcrawl"])
@@ -60,6 +61,7 @@ def fetched(site: Site) -> int:
 # -- one page, one transaction ----------------------------------------------------------------------------------
 
 
+@proves("rule 3", "I3", "A3")
 def test_a_commit_that_breaks_in_the_middle_leaves_nothing_half_done(
     monkeypatch: pytest.MonkeyPatch, ledger: Ledger
 ) -> None:
@@ -84,6 +86,7 @@ def test_a_commit_that_breaks_in_the_middle_leaves_nothing_half_done(
     assert faults(run) == []
 
 
+@proves("rule 3", "A5")
 def test_an_instance_that_was_declared_dead_writes_nothing(ledger: Ledger) -> None:
     with serve(chain(2, 0.1)) as site:
         run = started(site)
@@ -92,6 +95,7 @@ def test_an_instance_that_was_declared_dead_writes_nothing(ledger: Ledger) -> No
         assert not LedgerEntry.objects.exists() and not PageVersion.objects.exists()
 
 
+@proves("rule 3")
 def test_the_fence_stands_before_every_commit() -> None:
     instance = register(None)
     Instance.objects.filter(pk=instance.pk).update(alive=False)
@@ -140,6 +144,7 @@ def test_an_heir_knows_what_was_skipped(ledger: Ledger) -> None:
     assert faults(run) == []
 
 
+@proves("rule 5", "D15")
 def test_an_heir_knows_where_redirects_led(ledger: Ledger) -> None:
     circle = {f"/{n}": Page(status=302, location=f"/{(n + 1) % 3}", delay=0.4 * n) for n in range(3)}
     with serve(circle) as site:
@@ -150,6 +155,7 @@ def test_an_heir_knows_where_redirects_led(ledger: Ledger) -> None:
     assert faults(run) == []
 
 
+@proves("rule 2", "I6")
 def test_an_heir_knows_what_was_used_of_a_maximum() -> None:
     with serve(chain(14)) as site:
         run = started(site, max_pages=8)
@@ -167,6 +173,7 @@ def test_a_queue_is_served_by_one_instance() -> None:
         assert message_queue.claim(second, 9) == []
 
 
+@proves("B8")
 def test_a_queue_that_stands_open_is_not_opened_again() -> None:
     with serve(chain(1, 0)) as site:
         document = make_document({"url": site.url("/0")})
@@ -178,6 +185,7 @@ def test_a_queue_that_stands_open_is_not_opened_again() -> None:
     assert faults(run) == []
 
 
+@proves("rule 7")
 def test_the_living_are_not_buried() -> None:
     instance = register(None)
     watch = Watch()
@@ -199,6 +207,7 @@ def test_a_run_ends_with_its_last_document() -> None:
 # -- redirects --------------------------------------------------------------------------------------------------
 
 
+@proves("rule 5", "D17", "F8")
 def test_an_exclude_holds_for_where_a_redirect_leads(ledger: Ledger) -> None:
     with serve({"/": Page(["/old"]), "/old": Page(status=301, location="/no/x"), "/no/x": Page()}) as site:
         run = crawl(make_document({"url": site.url("/")}, excludes=(site.url("/no/*"),)))
@@ -206,6 +215,7 @@ def test_an_exclude_holds_for_where_a_redirect_leads(ledger: Ledger) -> None:
     assert ledger(run) == {"/": "crawled", "/old": "redirect_excluded"}
 
 
+@proves("rule 5")
 def test_a_redirect_costs_a_hop_and_no_depth() -> None:
     with serve({"/": Page(["/r"]), "/r": Page(status=302, location="/t"), "/t": Page(["/deep"])}) as site:
         run = crawl(make_document({"url": site.url("/"), "depth": 1}))
@@ -214,6 +224,7 @@ def test_a_redirect_costs_a_hop_and_no_depth() -> None:
     assert rows["deep"].reason == "too_deep"
 
 
+@proves("rule 5", "D14")
 def test_ten_redirects_in_a_row_are_followed_and_no_more(ledger: Ledger) -> None:
     with serve({f"/{n}": Page(status=302, location=f"/{n + 1}") for n in range(14)}) as site:
         run = crawl(make_document({"url": site.url("/0"), "depth": 0}))
@@ -221,6 +232,7 @@ def test_ten_redirects_in_a_row_are_followed_and_no_more(ledger: Ledger) -> None
     assert len(verdicts) == 11 and verdicts["/9"] == "redirected" and verdicts["/10"] == "too_many_redirects"
 
 
+@proves("rule 5")
 def test_a_site_that_only_ever_sets_a_cookie_is_asked_three_times(ledger: Ledger) -> None:
     with serve({"/": Page(status=302, location="/", headers={"Set-Cookie": "a=1"})}) as site:
         run = crawl(make_document({"url": site.url("/")}))
@@ -232,6 +244,7 @@ def test_a_site_that_only_ever_sets_a_cookie_is_asked_three_times(ledger: Ledger
 # -- what takes a place under a maximum -------------------------------------------------------------------------
 
 
+@proves("rule 2")
 def test_redirects_take_no_place_under_a_maximum() -> None:
     pages = {"/": Page([f"/r{n}" for n in range(6)])}
     pages |= {f"/r{n}": Page(status=302, location=f"/p{n}") for n in range(6)} | {f"/p{n}": Page() for n in range(6)}
@@ -240,6 +253,7 @@ def test_redirects_take_no_place_under_a_maximum() -> None:
         assert len([path for path in site.requests if path == "/" or path.startswith("/p")]) == 4
 
 
+@proves("rule 2")
 def test_what_robots_txt_forbids_takes_no_place_under_a_maximum(ledger: Ledger) -> None:
     links = [*(f"/private/{n}" for n in range(5)), "/a", "/b", "/c"]
     robots = Page(body=b"User-agent: *\nDisallow: /private/", type="text/plain")
@@ -254,6 +268,7 @@ NOFOLLOW_PAGE = b'<html><head><meta name=robots content="nofollow"></head><body>
 NOFOLLOW_LINK = b'<html><body><a href="/a" rel="nofollow">a</a></body></html>'
 
 
+@proves("rule 18", "E15")
 @pytest.mark.parametrize(
     "body,option,verdict",
     [(NOFOLLOW_PAGE, 0, "nofollow"), (NOFOLLOW_LINK, 0, "crawled"), (NOFOLLOW_LINK, 1, "nofollow")],
@@ -280,6 +295,7 @@ def test_each_crawl_point_keeps_to_its_own_root(ledger: Ledger) -> None:
     }  # fmt: skip
 
 
+@proves("rule 1")
 def test_a_page_is_read_as_the_crawl_point_with_the_longest_root(ledger: Ledger) -> None:
     pages = {"/": Page(["/m/?q=1", "/x?q=1"]), "/m/": Page(), "/m/?q=1": Page(), "/x?q=1": Page()}
     with serve(pages) as site:
@@ -349,11 +365,13 @@ def answer(status: int, *headers: tuple[str, str]) -> Fetched:
     return Fetched(Request("http://a.example/", None), status=status, headers=list(headers))  # type: ignore[arg-type]
 
 
+@proves("D25")
 @pytest.mark.parametrize("status", [429, 500, 503])
 def test_a_third_failure_is_the_last(status: int) -> None:
     assert [judge(answer(status), tries, 0.0).kind for tries in (1, 2, 3)] == [RETRY, RETRY, FAILURE]
 
 
+@proves("D1", "D26")
 def test_a_lost_connection_is_tried_three_times() -> None:
     lost = Fetched(Request("http://a.example/", None), reason="connect_failed")  # type: ignore[arg-type]
     assert [judge(lost, tries, 0.0).kind for tries in (1, 2, 3)] == [RETRY, RETRY, FAILURE]

@@ -16,6 +16,7 @@ from crawler.preview.throttled_client import ThrottledClient
 from crawler.preview.timed_rules import Deadline
 from crawler.values import Credentials, Fetched, Request
 from tests.crawler.conftest import crawl, make_document
+from tests.proves import proves
 from tests.sites.graph import Page, serve
 from tests.sites.misbehaving import Answer, Asked, Site, page, redirect
 
@@ -60,6 +61,7 @@ class Cookieless:
         return page(self.body)(asked)
 
 
+@proves("F10")
 def test_a_site_that_redirects_each_page_to_itself_with_a_session_is_crawled(ledger: Ledger) -> None:
     with Site() as site:
         home, other = (

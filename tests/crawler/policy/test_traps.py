@@ -11,6 +11,7 @@ from crawler.ledger.ledger_check import faults
 from crawler.models import LedgerEntry
 from crawler.values import REASONS
 from tests.crawler.conftest import crawl, make_document
+from tests.proves import proves
 from tests.sites.misbehaving import Answer, Asked, Page, Site, page, redirect
 
 pytestmark = pytest.mark.django_db(databases=["default", "webcrawl"])
@@ -96,6 +97,7 @@ def _answer(asked: Asked) -> Answer:
     return TRAPS[name][0](tail)(asked)
 
 
+@proves("rule 12", "I5", "I12", "D15", "E12", "F2", "F9", "F10", "F11", "goal 9")
 def test_every_trap_ends_at_its_limit_and_each_cut_has_a_reason() -> None:
     with Site() as site:
         site.pages = Everywhere()

@@ -20,6 +20,7 @@ from clearinghouse.local import ports, redis_server
 from clearinghouse.operations import work_queues
 from crawler.models import Mark
 from crawler.upkeep import machines
+from tests.proves import proves
 
 pytestmark = pytest.mark.django_db(databases="__all__")
 REDIS_GONE = "Redis does not answer. Crawls will wait."
@@ -85,6 +86,7 @@ def test_trouble_is_looked_for_once_in_a_while_and_not_for_each_page(
     assert not [query for query in asked if "mark" in query["sql"]]
 
 
+@proves("B10")
 def test_no_worker_a_silent_tick_a_full_disk(redis: Redis, ticking: Mark, monkeypatch: pytest.MonkeyPatch) -> None:
     assert machines.trouble_now().sentence == "No worker has reported for 3 minutes. Crawls will wait."
     monkeypatch.setattr(machines, "LEAST_FREE", 0)  # however full the disk of this machine is

@@ -18,6 +18,7 @@ from clearinghouse.database.digests import digest_of
 from clearinghouse.library.models import Document
 from crawler.models import LedgerEntry, Run
 from tests.crawler.runs.rows import make_run
+from tests.proves import proves
 
 pytestmark = pytest.mark.django_db(databases=["default", "webcrawl", "primary", "backup"])
 SignedIn = Callable[[Any], Client]
@@ -97,6 +98,7 @@ def test_two_runs_are_compared(
     assert chosen["Location"] == path and browser.get(f"/crawls/{first.pk}/compare/?with=x").status_code == 404
 
 
+@proves("J7")
 def test_a_long_export_takes_no_more_memory_than_a_short_one(signed_in: SignedIn, editor: Any, run: Run) -> None:
     """A million rows go through a browser's hands without standing in ours (fault J7)."""
     browser = signed_in(editor)

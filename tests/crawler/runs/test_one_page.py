@@ -11,6 +11,7 @@ from clearinghouse.database.digests import digest_of
 from crawler.ledger.explain import compare
 from crawler.ledger.views.word_diff import difference
 from crawler.models import LedgerEntry, PageBody, PageVersion, Run
+from tests.proves import proves
 
 pytestmark = pytest.mark.django_db(databases=["default", "webcrawl", "primary", "backup"])
 SignedIn = Callable[[Any], Client]
@@ -151,6 +152,7 @@ def test_long_texts_are_compared_in_a_moment_and_alike_stretches_left_out() -> N
     assert difference("the same", "the  same").pieces == []
 
 
+@proves("J5")
 def test_a_cached_copy_can_harm_nobody(signed_in: SignedIn, editor: Any, run: Run) -> None:
     row = entry(run, "measures/")
     version = PageVersion.objects.get(pk=row.version_id)

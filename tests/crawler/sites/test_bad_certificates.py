@@ -8,6 +8,7 @@ import pytest
 
 from crawler.models import Run
 from tests.crawler.conftest import crawl, make_document
+from tests.proves import proves
 from tests.sites import certificates
 from tests.sites.misbehaving import Site, page, redirect
 
@@ -28,6 +29,7 @@ def accepting(site: Site) -> dict[str, Any]:
     return {"url": site.url("/a/"), "accept_bad_certificate": True}
 
 
+@proves("rule 18")
 def test_who_accepts_it_crawls_by_the_rules_of_the_site(site: Site, ledger: Ledger) -> None:
     run = crawl(make_document(accepting(site)))
     assert ledger(run) == {"/a/": "crawled", "/a/x": "robots_disallowed", "/a/y": "crawled"}
@@ -38,6 +40,7 @@ def test_a_robots_txt_that_moved_is_followed_there_too(site: Site, ledger: Ledge
     assert ledger(crawl(make_document(accepting(site))))["/a/x"] == "robots_disallowed"
 
 
+@proves("rule 18", "D3")
 def test_who_does_not_accept_it_gets_nothing_beside_one_who_does(site: Site, ledger: Ledger) -> None:
     for points in ([accepting(site), {"url": site.url("/b/")}], [{"url": site.url("/b/")}, accepting(site)]):
         run = crawl(make_document(*points))

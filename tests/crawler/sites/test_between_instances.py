@@ -23,6 +23,7 @@ from crawler.sites.site_state import Desk, Hosts
 from crawler.sites.speeds import SPEEDS
 from tests.crawler.clock import Clock, stopped
 from tests.crawler.conftest import make_document
+from tests.proves import proves
 from tests.sites.graph import Page, serve
 
 pytestmark = pytest.mark.django_db(databases=["default", "webcrawl"])
@@ -50,6 +51,7 @@ def begun(*points: dict[str, Any], **options: Any) -> Run:
     return run
 
 
+@proves("rule 11")
 def test_a_site_that_an_instance_is_done_with_is_free_for_others_while_it_is_busy_elsewhere(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -71,6 +73,7 @@ def test_a_site_that_an_instance_is_done_with_is_free_for_others_while_it_is_bus
     assert free_after == [0], "the site was free only when the other instance had nothing more to do anywhere"
 
 
+@proves("rule 11")
 def test_at_full_speed_a_newcomer_takes_its_share_and_the_other_gives_way_at_its_beat(clock: Clock) -> None:
     """Also where robots.txt is ignored, so that nothing else is known of the site."""
     first, second = Hosts("fast", register(None)), Hosts("fast", register(None))
@@ -97,6 +100,7 @@ def test_who_has_not_asked_a_site_for_a_while_holds_no_share_of_it(clock: Clock)
     assert take_all(second, desk) == 16 and HostService.objects.count() == 1
 
 
+@proves("rule 11")
 def test_fewer_connections_than_instances_are_never_exceeded_and_go_round(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(SPEEDS, "fast", (0.0, 2))
     crowd = [Hosts("fast", register(None)) for _ in range(3)]
@@ -131,6 +135,7 @@ def test_turns_go_round_also_where_a_site_is_asked_every_second_second() -> None
     assert all(has_turn({7, 8}, 7, 2, second) for second in range(10))
 
 
+@proves("rule 11", "D24")
 def test_a_running_rival_hears_that_a_site_asked_for_time(clock: Clock) -> None:
     first, second = Hosts("fast", register(None)), Hosts("fast", register(None))
     theirs, ours = first.desk(SITE), second.desk(SITE)
@@ -141,6 +146,7 @@ def test_a_running_rival_hears_that_a_site_asked_for_time(clock: Clock) -> None:
     assert not second.ready(ours, clock.now + 50) and second.ready(ours, clock.now + 61)
 
 
+@proves("D24")
 def test_nobody_shortens_the_time_another_was_asked_for(clock: Clock) -> None:
     first, second = Hosts("fast", register(None)), Hosts("fast", register(None))
     theirs, ours = first.desk(SITE), second.desk(SITE)

@@ -12,6 +12,7 @@ from crawler.sites.credentials import InstanceCredentials
 from crawler.values import PointSettings
 from crawlpoints.models import AuthType, CrawlPoint
 from tests.crawler.conftest import crawl, make_document
+from tests.proves import proves
 from tests.sites.graph import Page, Site, serve
 
 pytestmark = pytest.mark.django_db(databases=["default", "webcrawl"])
@@ -30,6 +31,7 @@ def authorized(site: Site) -> set[str]:
     return {path for path, headers in site.seen if headers.get("authorization")}
 
 
+@proves("rule 10")
 def test_the_password_goes_to_addresses_under_the_root_string_only(ledger: Ledger) -> None:
     with serve({"/": Page()}) as other:
         pages = {
@@ -47,6 +49,7 @@ def test_the_password_goes_to_addresses_under_the_root_string_only(ledger: Ledge
     assert ledger(run)["/public"] == "crawled"
 
 
+@proves("D22")
 def test_a_wrong_password_is_named_and_tried_once_a_page(ledger: Ledger) -> None:
     with serve({"/": Page(status=401, headers={"WWW-Authenticate": 'Basic realm="x"'})}) as site:
         run = crawl(make_document(protect(site.url("/"), site.url("/"))))
@@ -54,11 +57,13 @@ def test_a_wrong_password_is_named_and_tried_once_a_page(ledger: Ledger) -> None
     assert ledger(run) == {"/": "auth_failed"}
 
 
+@proves("D22")
 def test_a_site_that_asks_without_a_saved_password(ledger: Ledger) -> None:
     with serve({"/": Page(status=401)}) as site:
         assert ledger(crawl(make_document({"url": site.url("/")}))) == {"/": "auth_required"}
 
 
+@proves("rule 10", "G5")
 def test_a_password_that_cannot_be_read_is_refused_without_a_request(ledger: Ledger) -> None:
     with serve({"/": Page()}) as site:
         document = make_document(protect(site.url("/"), site.url("/")))
@@ -69,6 +74,7 @@ def test_a_password_that_cannot_be_read_is_refused_without_a_request(ledger: Led
     assert set(ledger(run).values()) == {"auth_failed"}
 
 
+@proves("I11")
 def test_the_password_stands_nowhere_in_the_crawl_database(ledger: Ledger) -> None:
     with serve({"/": Page()}) as site:
         run = crawl(make_document(protect(site.url("/"), site.url("/"))))
@@ -76,6 +82,7 @@ def test_the_password_stands_nowhere_in_the_crawl_database(ledger: Ledger) -> No
     assert CANARY not in str(excursion.snapshot) and "password" not in excursion.snapshot["points"][0]
 
 
+@proves("rule 10")
 @pytest.mark.parametrize("kind", [AuthType.BASIC, AuthType.DIGEST, AuthType.NTLM, AuthType.FORM])
 @pytest.mark.parametrize(
     ("url", "opens"),
@@ -101,6 +108,7 @@ def test_which_addresses_a_key_opens(kind: AuthType, url: str, opens: bool) -> N
     assert (isinstance(key, PointKey) and key.password == CANARY) if opens else key is None
 
 
+@proves("rule 10")
 def test_a_root_string_on_another_site_is_not_opened() -> None:
     owner = PointSettings(1, "https://a.org/m/", "https://b.org/", auth_type=AuthType.BASIC, login="reader")
     assert InstanceCredentials().for_request(owner, "https://b.org/x") is None

@@ -15,6 +15,7 @@ from crawler.liveness.instances import register
 from crawler.models import Excursion, HostService, Run
 from crawler.sites.rate_slots import RateSlots, Want
 from tests.crawler.conftest import crawl, make_document
+from tests.proves import proves
 from tests.sites.graph import Page, serve
 
 pytestmark = pytest.mark.django_db(databases=["default", "webcrawl"])
@@ -33,6 +34,7 @@ def closed_port() -> int:
         return int(probe.getsockname()[1])
 
 
+@proves("rule 11", "goal 30")
 def test_two_instances_never_have_more_than_the_sites_connections() -> None:
     first, second = RateSlots(register(None)), RateSlots(register(None))
     (slot,) = first.reserve([want()])[KEY]
@@ -42,6 +44,7 @@ def test_two_instances_never_have_more_than_the_sites_connections() -> None:
     assert later - slot >= 1.0 - 0.001  # the two looks at the clock differ by what they took
 
 
+@proves("rule 11")
 def test_slots_of_a_dead_instance_are_free_again() -> None:
     dead, alive = register(None), register(None)
     RateSlots(dead).reserve([want()])
@@ -65,6 +68,7 @@ def test_instances_count_who_else_serves_a_site() -> None:
     assert HostService.objects.count() == 1
 
 
+@proves("rule 11", "goal 30")
 def test_polite_leaves_a_second_between_requests_and_makes_one_at_a_time() -> None:
     times: list[float] = []
 
@@ -80,6 +84,7 @@ def test_polite_leaves_a_second_between_requests_and_makes_one_at_a_time() -> No
     assert all(later - earlier >= 1.0 for earlier, later in pairwise(times))
 
 
+@proves("rule 11", "D1")
 def test_the_pages_of_a_site_that_stays_silent_fail_after_our_patience(
     ledger: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -90,6 +95,7 @@ def test_the_pages_of_a_site_that_stays_silent_fail_after_our_patience(
     assert faults(run) == []
 
 
+@proves("rule 11", "D1")
 def test_a_site_that_comes_back_is_crawled_as_if_nothing_had_been(ledger: Ledger) -> None:
     port = closed_port()
     document = make_document({"url": f"http://127.0.0.1:{port}/"})
@@ -110,6 +116,7 @@ def test_a_site_that_comes_back_is_crawled_as_if_nothing_had_been(ledger: Ledger
     assert ledger(run) == {"/": "crawled", "/a": "crawled"}
 
 
+@proves("rule 11", "D30")
 def test_nothing_is_fetched_while_robots_txt_cannot_be_read(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CLEARINGHOUSE_HOST_PATIENCE", "1")
     with serve({"/robots.txt": Page(status=503), "/": Page()}) as site:
@@ -118,6 +125,7 @@ def test_nothing_is_fetched_while_robots_txt_cannot_be_read(ledger: Ledger, monk
     assert ledger(run) == {"/": "robots_unavailable"}
 
 
+@proves("D30")
 def test_a_redirected_robots_txt_is_followed(ledger: Ledger) -> None:
     rules = Page(body=b"User-agent: *\nDisallow: /x", type="text/plain")
     with serve(
@@ -126,6 +134,7 @@ def test_a_redirected_robots_txt_is_followed(ledger: Ledger) -> None:
         assert ledger(crawl(make_document({"url": site.url("/")})))["/x"] == "robots_disallowed"
 
 
+@proves("rule 11", "D24")
 def test_a_site_that_asks_to_be_left_alone_is_left_alone(ledger: Ledger) -> None:
     busy = Page(status=429, headers={"Retry-After": "1"})
     with serve({"/": Page(script=[busy])}) as site:

@@ -13,6 +13,7 @@ from crawler.values import Credentials, Request
 from tests import vectors
 from tests.crawler.conftest import crawl, make_document
 from tests.hostile.fetching import fetch_all
+from tests.proves import proves
 from tests.sites.canary import Canary
 from tests.sites.misbehaving import Site, page, redirect
 
@@ -47,6 +48,7 @@ def hosts() -> list[str]:
     ]  # fmt: skip
 
 
+@proves("rule 14", "goal 21")
 def test_no_transport_connects_to_any_of_the_addresses(site: Site) -> None:
     table = vectors.table("ssrf", "vectors.json")
     texts = [f"[{row['ip']}]" if ":" in row["ip"] else row["ip"] for row in table["ips_must_block"]]
@@ -66,6 +68,7 @@ def test_no_transport_connects_to_any_of_the_addresses(site: Site) -> None:
                 assert answer.reason == "address_refused"
 
 
+@proves("rule 14", "goal 21")
 def test_no_transport_connects_to_any_spelling_of_this_machine(site: Site, canary: Canary) -> None:
     for key, fetcher in (
         (None, curl.CurlTransport()),
@@ -90,6 +93,7 @@ DOORS = {
 }
 
 
+@proves("rule 14", "E11", "goal 21")
 def test_no_door_of_a_crawl_leads_there(site: Site, canary: Canary) -> None:
     """Every door in every spelling. A start URL is stopped at the socket, the others by the root string before."""
     there = [f"http://{host}:{canary.port}/" for host in hosts() if "@" not in host]
@@ -110,6 +114,7 @@ def _starts(run: Run) -> set[str]:
     return {row.url for row in rows}
 
 
+@proves("D30")
 def test_robots_txt_is_not_fetched_from_there_either(site: Site, canary: Canary, ledger: Ledger) -> None:
     site.pages["/robots.txt"] = redirect(f"http://127.0.0.1:{canary.port}/robots.txt")
     run = crawl(make_document({"url": site.url("/")}))

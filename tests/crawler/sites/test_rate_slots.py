@@ -16,6 +16,7 @@ from crawler.sites.speeds import SPEEDS
 from crawlpoints.models import AuthType
 from tests.crawler.conftest import make_document
 from tests.crawler.sites.test_signing_in_to_sites import links, protect, with_form
+from tests.proves import proves
 from tests.sites import forms, ntlm
 from tests.sites.digest import DigestDoor
 from tests.sites.misbehaving import Answer, Asked, Site, page, raw, redirect
@@ -49,6 +50,7 @@ def politely(*points: dict[str, Any], **options: Any) -> Run:
     return run
 
 
+@proves("rule 11")
 def test_a_sign_in_form_and_all_it_leads_to_take_the_turns_of_the_site(ledger: Ledger) -> None:
     with forms.serve(pages={"/m/": links("/m/a"), "/m/a": links()}, pages_a_session=2) as site:
         run = politely(with_form(site))
@@ -67,6 +69,7 @@ def test_a_sign_in_page_at_another_port_has_turns_of_its_own(ledger: Ledger) -> 
     assert set(ledger(run).values()) == {"crawled"}
 
 
+@proves("rule 11")
 def test_every_step_of_an_ntlm_handshake_takes_a_turn(
     ledger: Ledger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -78,6 +81,7 @@ def test_every_step_of_an_ntlm_handshake_takes_a_turn(
     assert set(ledger(run).values()) == {"crawled"}
 
 
+@proves("rule 11")
 def test_the_second_request_of_digest_takes_a_turn(ledger: Ledger) -> None:
     door = DigestDoor(user=forms.USER, password=forms.PASSWORD)
     with Site() as site:
@@ -87,6 +91,7 @@ def test_the_second_request_of_digest_takes_a_turn(ledger: Ledger) -> None:
     assert ledger(run) == {"/m/": "crawled"}
 
 
+@proves("goal 30")
 def test_a_second_try_without_the_broken_length_takes_a_turn(ledger: Ledger) -> None:
     with Site() as site:
         site.pages["/"] = raw(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: many\r\n\r\n<p>here")
@@ -95,6 +100,7 @@ def test_a_second_try_without_the_broken_length_takes_a_turn(ledger: Ledger) -> 
     assert ledger(run) == {"/": "crawled"}
 
 
+@proves("goal 30")
 def test_a_robots_txt_that_moved_is_followed_in_turn_also_to_another_site(ledger: Ledger) -> None:
     rules = page("User-agent: *\nDisallow: /x", kind="text/plain")
     with Site() as site, Site() as other:

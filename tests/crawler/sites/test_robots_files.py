@@ -11,6 +11,7 @@ from crawler.models import Host, Run
 from crawler.preview.throttled_client import ThrottledClient
 from crawler.sites.queries import robots_of
 from tests.crawler.conftest import crawl, make_document
+from tests.proves import proves
 from tests.sites.graph import Page, serve
 from tests.sites.misbehaving import Site, page, raw, redirect
 
@@ -21,6 +22,7 @@ TWO_AGENTS = "User-agent: ClearinghouseWebCrawl/1.0\r\nNoindex: /a\r\nUser-agent
 FORBIDDEN = "/b%C3%BCcher/1"
 
 
+@proves("D30")
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "utf-16-le", "utf-32"])
 def test_the_crawl_the_explainer_the_preview_and_the_page_of_the_host_agree(ledger: Ledger, encoding: str) -> None:
     robots = Page(body=TWO_AGENTS.encode(encoding), type="text/plain")

@@ -25,6 +25,7 @@ from crawler.sites.credentials import InstanceCredentials
 from crawler.values import Snapshot
 from crawlpoints.models import AuthType
 from tests.crawler.conftest import make_document
+from tests.proves import proves
 from tests.sites import forms, ntlm
 from tests.sites.digest import DigestDoor
 from tests.sites.forms import FormSite
@@ -91,6 +92,7 @@ def test_a_crawl_point_whose_sign_in_is_refused_is_paused_and_the_log_says_so(le
     assert event.doc_id == document.pk and site.url("/m/") in event.text and "did not accept" in event.text
 
 
+@proves("G6")
 def test_pages_left_of_a_paused_crawl_point_are_not_fetched(ledger: Ledger) -> None:
     pages = {"/m/": links(*(f"/m/{n}" for n in range(90)))} | {f"/m/{n}": links() for n in range(90)}
     with forms.serve(pages=pages, pages_a_session=10, sign_ins=1) as site:
@@ -112,6 +114,7 @@ def test_a_site_that_signs_us_out_now_and_then_is_crawled_whole(ledger: Ledger) 
     assert list(ledger(run).values()) == ["crawled"] * 61
 
 
+@proves("D22", "G4")
 def test_a_refused_basic_password_is_sent_three_times(ledger: Ledger) -> None:
     with Site() as site:
         site.pages["/m/"] = page(links(*(f"/m/{n}" for n in range(30))))
@@ -128,6 +131,7 @@ def test_a_refused_basic_password_is_sent_three_times(ledger: Ledger) -> None:
     assert site.url("/m/") in Event.objects.get(run=run, kind="sign-in").text
 
 
+@proves("G4")
 def test_refusals_are_counted_over_all_instances_of_a_run(ledger: Ledger) -> None:
     """However often the queue changes hands, no account is locked: three tries in a run."""
     with Site() as site:
@@ -185,6 +189,7 @@ def test_a_site_behind_ntlm_is_crawled(
     assert outcomes.pop("/m/0") == "redirected" and set(outcomes.values()) == {"crawled"} and len(outcomes) == 20
 
 
+@proves("rule 10")
 def test_a_form_on_another_site_or_without_https_gets_nothing(ledger: Ledger) -> None:
     with forms.serve(pages={"/m/": links()}) as site:
         elsewhere = site.url("/login").replace("127.0.0.1", "localhost")
@@ -258,6 +263,7 @@ def points_for(home: str, other: str, point: dict[str, Any]) -> Document:
     )
 
 
+@proves("rule 10", "I11", "goal 22", "goal 23")
 @pytest.mark.parametrize("kind", [AuthType.BASIC, AuthType.DIGEST])
 def test_no_stranger_ever_sees_a_password(kind: AuthType, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
@@ -291,6 +297,7 @@ def _basic_door(asked: Asked) -> Answer:
     return page("", 'WWW-Authenticate: Basic realm="a, b"', status="401 Unauthorized")(asked)
 
 
+@proves("rule 10", "goal 22")
 def test_no_stranger_ever_sees_a_cookie(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
     with forms.serve() as home, Site() as other:

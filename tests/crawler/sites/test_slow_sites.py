@@ -25,6 +25,7 @@ from tests.crawler.clock import Clock, stopped
 from tests.crawler.conftest import go_on, make_document
 from tests.crawler.sites.test_politeness import closed_port
 from tests.crawler.sites.test_signing_in_to_sites import links, with_form
+from tests.proves import proves
 from tests.sites import forms
 from tests.sites.graph import Page, serve
 
@@ -38,6 +39,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     return stopped(site_state, monkeypatch)
 
 
+@proves("rule 11", "D1")
 def test_a_silent_site_is_probed_alone_and_less_and_less_often(clock: Clock) -> None:
     desks = Hosts("fast", register(None))
     desk = desks.desk(SITE)
@@ -61,6 +63,7 @@ def test_a_silent_site_is_probed_alone_and_less_and_less_often(clock: Clock) -> 
     assert desks.ready(desk, clock.now) and not desk.down_since
 
 
+@proves("rule 11")
 def test_after_our_patience_a_site_is_given_up_and_not_before(clock: Clock) -> None:
     desks = Hosts("fast", register(None))
     desk = desks.desk(SITE)
@@ -72,6 +75,7 @@ def test_after_our_patience_a_site_is_given_up_and_not_before(clock: Clock) -> N
     assert desks.given_up(desk) and desks.patience == 1800.0
 
 
+@proves("rule 11")
 def test_requests_that_fail_together_are_one_failure(clock: Clock) -> None:
     desks = Hosts("fast", register(None))
     desk = desks.desk(SITE)
@@ -133,6 +137,7 @@ def test_a_silence_of_last_week_is_not_held_against_a_site(clock: Clock) -> None
     assert Host.objects.get().failing_since == 0, "screens do not say it either"
 
 
+@proves("rule 11", "D1")
 def test_a_run_over_a_dead_site_ends_however_short_the_slices_of_its_instances(
     ledger: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -156,6 +161,7 @@ def test_a_run_over_a_dead_site_ends_however_short_the_slices_of_its_instances(
     assert told == {"does not answer"}, "and its page says what it waits for"
 
 
+@proves("D2")
 @pytest.mark.parametrize("ignore_robots", [True, False])
 def test_an_unknown_name_fails_at_once_and_a_silent_name_server_is_waited_for(
     ledger: Ledger, monkeypatch: pytest.MonkeyPatch, ignore_robots: bool
@@ -182,6 +188,7 @@ def test_an_unknown_name_fails_at_once_and_a_silent_name_server_is_waited_for(
         assert tries == 1 if said == socket.EAI_NONAME else tries >= 2
 
 
+@proves("rule 11")
 def test_of_a_robots_txt_only_what_is_read_is_kept_and_not_in_memory(clock: Clock) -> None:
     desks = Hosts("fast", register(None))
     desk = desks.desk(SITE)
@@ -192,6 +199,7 @@ def test_of_a_robots_txt_only_what_is_read_is_kept_and_not_in_memory(clock: Cloc
     assert heir.robots is not None and not heir.robots.allowed(SITE + "/x")[0] and heir.fresh_robots is None
 
 
+@proves("D24")
 def test_while_one_site_asks_for_time_the_others_are_crawled(ledger: Ledger) -> None:
     """In one document: two sites, of which one is busy for three seconds."""
     busy = Page(status=429, headers={"Retry-After": "3"})
@@ -213,6 +221,7 @@ def test_while_one_site_asks_for_time_the_others_are_crawled(ledger: Ledger) -> 
     assert set(ledger(run).values()) == {"crawled"} and faults(run) == []
 
 
+@proves("rule 10")
 def test_an_heir_signs_in_for_itself(ledger: Ledger) -> None:
     """Cookies are nowhere but in memory: who takes over brings none along."""
     pages = {"/m/": links(*(f"/m/{n}" for n in range(40)))} | {f"/m/{n}": links() for n in range(40)}

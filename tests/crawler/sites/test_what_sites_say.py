@@ -9,6 +9,7 @@ from crawler.engine import message_queue
 from crawler.ledger.ledger_check import faults
 from crawler.models import LedgerEntry, PageHead, PageVersion, Run
 from tests.crawler.conftest import crawl, make_document
+from tests.proves import proves
 from tests.sites.graph import Page, serve
 from tests.sites.misbehaving import Answer, Asked, Site, page
 
@@ -20,6 +21,7 @@ MONDAY, TUESDAY = "Mon, 09 Nov 2026 10:00:00 GMT", "Tue, 10 Nov 2026 10:00:00 GM
 # -- validators -------------------------------------------------------------------------------------------------
 
 
+@proves("rule 15")
 def test_an_unchanged_page_that_got_new_validators_is_asked_for_with_these(
     ledger: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -42,6 +44,7 @@ def test_an_unchanged_page_that_got_new_validators_is_asked_for_with_these(
         assert faults(third) == []
 
 
+@proves("rule 15")
 def test_a_changed_page_is_asked_for_with_its_own_validators() -> None:
     with serve({"/": Page(headers={"ETag": '"1"'})}) as site:
         document = make_document({"url": site.url("/")})
@@ -67,6 +70,7 @@ def wall(asked: Asked) -> Answer:
     return page("", f"Location: {asked.target}", cookie, status="302 Found")(asked)
 
 
+@proves("D27")
 def test_a_site_that_wants_to_see_its_cookie_sees_it_with_every_later_page(ledger: Ledger) -> None:
     with Site() as site:
         site.pages |= {"/": wall} | {f"/{n}": wall for n in range(12)}
@@ -75,6 +79,7 @@ def test_a_site_that_wants_to_see_its_cookie_sees_it_with_every_later_page(ledge
     assert set(ledger(run).values()) == {"crawled"} and len(ledger(run)) == 13 and faults(run) == []
 
 
+@proves("rule 10")
 def test_cookies_stay_with_their_crawl_point_and_their_origin(ledger: Ledger) -> None:
     with Site() as one, Site() as other:
         one.pages |= {"/m/": wall, "/b/": page("<p>open"), "/0": page("<p>0")}
@@ -86,6 +91,7 @@ def test_cookies_stay_with_their_crawl_point_and_their_origin(ledger: Ledger) ->
         assert not [asked for asked in other.log if "cookie" in asked.headers]
 
 
+@proves("rule 1")
 def test_a_site_that_lets_everybody_in_never_sees_a_cookie_again() -> None:
     """What a page says must not depend on which pages were fetched before it (design rule 1)."""
     with serve(
@@ -95,6 +101,7 @@ def test_a_site_that_lets_everybody_in_never_sees_a_cookie_again() -> None:
         assert not [path for path, headers in site.seen if "cookie" in headers]
 
 
+@proves("rule 10")
 def test_a_crawl_point_that_accepts_bad_certificates_keeps_no_cookies(ledger: Ledger) -> None:
     """A cookie is never shown to a server whose certificate nobody has checked; its pages need none."""
     with Site() as site:
