@@ -32,7 +32,6 @@ django.setup()
 from django.template.loader import render_to_string
 
 from clearinghouse.audit.models import Entry
-from crawler.api import drafts, shapes
 from crawler.reports.kinds.audit_report import difference
 from crawler.runs.tabs.tab_settings import used_points
 from crawlpoints import point_checks, services
@@ -42,6 +41,7 @@ from crawlpoints.documents.history_views import changes_of
 from crawlpoints.imports.line_verdicts import _differing, _values
 from crawlpoints.imports.short_import import POINT_COLUMNS
 from crawlpoints.models import CrawlPoint
+from crawlpoints.panel.api import CRAWL_POINT, SHOWN_FIELDS
 from crawlpoints.panel.views import csv_line
 
 URL = "https://a.example/"
@@ -69,8 +69,8 @@ document = SimpleNamespace(pk=1, title="A document")
 assert dict(zip(POINT_COLUMNS, csv_line(document, point, []), strict=True))["made_up"] == 1
 assert [_values({"made_up": cell})["made_up"] for cell in ("yes", "no", "")] == [1, 0, 1]
 assert _differing(services.facts(point), services.facts(point) | {"made_up": 0}) == ["made_up"]
-assert "made_up" in drafts.POINT_FIELDS and shapes.crawl_point(point)["made_up"] is True
-assert "made_up" in shapes.SCHEMAS["CrawlPoint"]["properties"]
+assert "made_up" in SHOWN_FIELDS
+assert CRAWL_POINT.of(point, authentication="none", has_password=False)["made_up"] is True
 assert "made_up" in CrawlPointAdmin.fields and CrawlPointForm().fields["made_up"].label == "Made up"
 """
 

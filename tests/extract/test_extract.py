@@ -2,7 +2,6 @@
 
 import gzip
 import time
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -13,7 +12,6 @@ from clearinghouse.addresses.parsing import parse
 from clearinghouse.published import types
 from crawler import extract
 from crawler.extract import page_reader as reading
-from crawler.extract.office import document_reader
 from crawler.values import Extracted, Fetched, Link, Request
 from tests import packages, vectors
 from tests.proves import proves
@@ -382,25 +380,3 @@ def test_documents_that_cannot_be_read_are_kept_without_text(kind: str, body: by
     page = read(body, kind)
     assert (page.text, page.flags) == ("", ["no_text"])
     assert read(PDF, "application/pdf").text == "Hello PDF"
-
-
-@proves("E18")
-def test_a_child_in_trouble_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(document_reader, "SECONDS", 0.0)
-    assert read(PDF, "application/pdf").flags == ["no_text"]
-    monkeypatch.undo()
-    assert read(PDF, "application/pdf").text == "Hello PDF"
-    child = document_reader._child
-    assert child is not None
-    child._process.kill()
-    child._process.wait()
-    assert read(PDF, "application/pdf").flags == ["no_text"]
-    assert read(PDF, "application/pdf").text == "Hello PDF"
-
-
-def test_the_child_ends_with_its_parent() -> None:
-    read(PDF, "application/pdf")
-    child = document_reader._child
-    assert child is not None
-    document_reader.close()
-    assert not Path(f"/proc/{child._process.pid}").exists()

@@ -7,7 +7,6 @@ import pytest
 from django.db import OperationalError
 from django.db.backends.base.base import BaseDatabaseWrapper
 
-from crawler import extract
 from crawler.engine import loop as instance
 from crawler.engine import storage
 from crawler.engine.initializer import initialize
@@ -392,22 +391,3 @@ def test_the_loss_of_the_database_costs_no_page(ledger: Ledger, monkeypatch: pyt
     run.refresh_from_db()
     assert run.state == "finished" and faults(run) == []
     assert set(ledger(run).values()) == {"crawled"} and len(ledger(run)) == 21
-
-
-@proves("rule 15")
-def test_a_page_read_by_an_older_extractor_is_read_again_from_its_stored_bytes(
-    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    pages = {"/": Page(["/a"], headers={"ETag": '"1"'}), "/a": Page(body=html("A", []))}
-    with serve(pages) as site:
-        document = make_document({"url": site.url("/")})
-        crawl(document)
-        PageVersion.objects.update(text="as an older extractor read it")
-        monkeypatch.setattr(extract, "EXTRACTOR", extract.EXTRACTOR + 1)
-        site.pages["/"] = Page(status=304)
-        second = crawl(document)
-    assert ledger(second) == {"/": "unchanged", "/a": "unchanged"}
-    shown = PageVersion.objects.filter(id__in=PageHead.objects.values("version_id"))
-    assert {version.extractor for version in shown} == {extract.EXTRACTOR}
-    assert not any("older extractor" in version.text for version in shown)
-    assert faults(second) == []
