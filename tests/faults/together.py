@@ -33,7 +33,7 @@ def main(processes: int, kind: str, number: int) -> None:
     import django
 
     django.setup()
-    import crawler.intake  # noqa: F401 - loaded before the others begin
+    import crawler.launching.launch  # noqa: F401 - loaded before the others begin
 
     begin = time.monotonic() + START_SECONDS
     pipes = [_start(KINDS[kind], number, begin) for _ in range(processes)]

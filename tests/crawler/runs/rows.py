@@ -40,7 +40,12 @@ class Maker:
         snapshot = Snapshot(document.pk, (point,), (f"{self.root}print/*",))
         self.point = point
         self.excursion = Excursion.objects.create(
-            run=run, doc_id=document.pk, title=document.title, state=run.state, snapshot=snapshot.to_json()
+            run=run,
+            doc_id=document.pk,
+            title=document.title,
+            state=run.state,
+            opened=True,
+            snapshot=snapshot.to_json(),
         )
         self.at: datetime = timezone.now() - timedelta(minutes=5)
         self.outcomes: Counter[str] = Counter()

@@ -143,7 +143,7 @@ def test_a_slow_run_says_what_holds_it_up() -> None:
 
 def test_every_kind_of_event_has_words() -> None:
     written = re.compile(r"""note\([^,()]+(?:\.[a-z_]+)*, "([a-z_]+)\"""")
-    sources = [path.read_text() for path in Path(launch.__file__).parent.rglob("*.py")]
+    sources = [path.read_text() for path in Path(launch.__file__).parents[1].rglob("*.py")]
     kinds = {kind for source in sources for kind in written.findall(source)}
     kinds |= {ASKED, PAUSE, STOP, CANCEL, "interrupted"}
     assert kinds >= {"launch", "excursion", "speed"} and kinds - WORDS.keys() == set()
