@@ -113,7 +113,7 @@ class House(Manager):
         for name, process in self._processes.items():
             pid = process.get("pid")
             if pid is not None and "returncode" not in process and self._stopped.too_long(pid):
-                self._tell(f"{name} was stopped: it is woken")
+                self._tell(f"{name} was suspended: it is continued")
                 signal_group(pid, signal.SIGCONT)
 
     def _start_again(self) -> None:
