@@ -160,7 +160,7 @@ def test_a_process_that_is_stopped_is_woken(house):
         os.kill(pid, signal.SIGSTOP)
     until(lambda: all(of(pid).stopped for pid in asleep), "they are stopped")
     until(lambda: not any(of(pid).stopped for pid in asleep), "they are woken", STOPPED_SECONDS + 10)
-    assert "tick was suspended: it is continued" in house.log and "worker-control was stopped" in house.log
+    assert "tick was suspended: it is continued" in house.log and "worker-control was suspended" in house.log
     assert process.poll() is None and house.processes().keys() >= set(asleep)
     press_ctrl_c(process)
     process.wait(timeout=STOP_SECONDS)
