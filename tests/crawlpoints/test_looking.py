@@ -270,7 +270,7 @@ def test_a_preview_ends_after_25_pages_and_says_what_it_means(document: Document
         site.pages[f"/many/{number}"] = page("text")
     values = {"url": site.url("/many/"), "root": site.url("/many/"), "depth": 1, "max_pages": 30}
     services.add_crawl_point(document, values)
-    row = dry_run.rows.ask(dry_run.snapshot_of(document), "editor", {})
+    row = dry_run.preview_rows.ask(dry_run.snapshot_of(document), "editor", {})
     dry = dry_run.DryRun(row, dry_run.snapshot_of(document), document)
     ended = dry.run()
     dry.line.close()
@@ -283,7 +283,7 @@ def test_a_preview_ends_after_25_pages_and_says_what_it_means(document: Document
 def test_folders_count_all_that_waits_in_them_and_below(document: Document, site: Site) -> None:
     site.pages["/a/"] = page("".join(f'<a href="c/{n}.html">x</a>' for n in range(130)) + '<a href="c/deep/1">x</a>')
     services.add_crawl_point(document, {"url": site.url("/a/"), "root": site.url("/a"), "depth": 1})
-    row = dry_run.rows.ask(dry_run.snapshot_of(document), "editor", {})
+    row = dry_run.preview_rows.ask(dry_run.snapshot_of(document), "editor", {})
     dry = dry_run.DryRun(row, dry_run.snapshot_of(document), document)
     dry.frontier.seed()
     dry._absorb()
