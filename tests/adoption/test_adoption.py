@@ -285,7 +285,7 @@ def test_people_who_may_read_the_results_may_read_them_afterwards(install: Insta
 def test_views_of_theirs_survive_a_migration_that_was_killed_while_they_were_down(install: Install) -> None:
     install.old_library("default")
     install.prepare()
-    install.python("from clearinghouse.database.adoption import views; views.drop_views('default')")
+    install.python("from clearinghouse.database.adoption import database_views; database_views.drop_views('default')")
     assert "their_report" not in str(_view_names(install))
     install.prepare()
     assert install.rows("default", "SELECT * FROM their_report") == [(11, 3)]

@@ -192,13 +192,14 @@ def test_a_load_that_is_stopped_leaves_the_old_tables_and_their_view_as_they_are
     install.old_library("default", pages=700)
     seen = snapshot(install)
     stopped = install.python(
-        "from clearinghouse.database.adoption import prepare, results\n"
-        "load, count = results._load, iter(range(6))\n"
+        "from clearinghouse.database.adoption import prepare\n"
+        "from clearinghouse.database.adoption.rows import old_results\n"
+        "load, count = old_results._load, iter(range(6))\n"
         "def failing(*words):\n"
         "    if next(count) == 5:\n"
         "        raise OSError('the disk is away')\n"
         "    load(*words)\n"
-        "results._load = failing\n"
+        "old_results._load = failing\n"
         "try:\n"
         "    prepare.prepare('default')\n"
         "except OSError as error:\n"

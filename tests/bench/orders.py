@@ -28,7 +28,7 @@ _ORDER = """
 import json, sys, time
 import django; django.setup()
 from django.db.models import Sum
-from crawler import control
+from crawler.launching import control
 from crawler.models import Excursion, Run
 from crawlpoints.models import CrawlPoint
 stored = lambda: Excursion.objects.aggregate(n=Sum("crawled"))["n"] or 0

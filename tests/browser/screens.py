@@ -61,7 +61,7 @@ ARGUMENTS: dict[str, Any] = {
 
 IMPORT = """
 from clearinghouse.library.models import Document
-from crawlpoints import import_steps
+from crawlpoints.imports import import_steps
 row = import_steps.ask(Document.objects.get(pk={doc_id}), ["url,depth_limit\\n", *{lines!r}], "administrator")
 while row.state != import_steps.State.READ:
     import_steps.carry_out(row.pk)

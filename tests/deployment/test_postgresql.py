@@ -102,7 +102,7 @@ def test_with_these_roles_a_page_is_crawled_propagated_and_found(cluster: Cluste
     assert house.manage("search", "handover")["total"] == 1
     house.manage("check_ledger")
     house.python(
-        "from clearinghouse.database.adoption import views\nviews.drop_views('primary')"
+        "from clearinghouse.database.adoption import database_views\ndatabase_views.drop_views('primary')"
     )  # as a migration does
     house.manage("prepare")
     seen = "SELECT crawl_page_url FROM doc_crawl_page"

@@ -31,9 +31,10 @@ DUE_IN = 12  # seconds
 
 _PLAN = f"""
 from datetime import timedelta
-from crawler import clock, schedules
+from crawler.launching import schedules
+from crawler.liveness import database_clock
 from crawler.models import Schedule
-now = clock.moment()
+now = database_clock.moment()
 plan = schedules.add(Schedule(zone="UTC", every="day", at=f"{{now:%H:%M}}", what="chosen", doc_ids=[{PLANNED}],
                               created_by="amira", created_at=now), now)
 due = now + timedelta(seconds={DUE_IN})

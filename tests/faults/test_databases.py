@@ -162,7 +162,8 @@ from tests.faults.claimants import _make
 print(_make(3).pk)
 """
 _CLAIM = """
-from crawler import instances, message_queue
+from crawler.engine import message_queue
+from crawler.liveness import instances
 row = instances.register({run})
 print([excursion.doc_id for excursion in message_queue.claim(row, 8)])
 """

@@ -19,19 +19,19 @@ MOST_WORK = 0.06
 
 _ASK = """
 from clearinghouse.library.models import Document
-from crawlpoints import import_steps
+from crawlpoints.imports import import_steps
 rows = [f"https://new.example.org/part-{{at // 100}}/page-{{at}}.html,2" for at in range({lines})]
 row = import_steps.ask(Document.objects.order_by("pk").first(), ["\\n".join(["url,depth_limit", *rows])], "editor")
 print(row.pk)
 """
 _WORK = """
-from crawlpoints import import_steps
+from crawlpoints.imports import import_steps
 from tests import transactions
 transactions.watch(lambda clock, processor: print(clock, processor, flush=True))
 while import_steps.Import.objects.get().state in import_steps.WORKING:
     import_steps.carry_out({pk})
 """
-_ORDER = "from crawlpoints import import_steps\nimport_steps.{order}(import_steps.Import.objects.get())"
+_ORDER = "from crawlpoints.imports import import_steps\nimport_steps.{order}(import_steps.Import.objects.get())"
 _WRITER = """
 import sys, time
 from clearinghouse.library.models import Document

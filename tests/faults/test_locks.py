@@ -23,9 +23,9 @@ _CRAWL = """
 import json, sqlite3, sys, time, django
 django.setup()
 from django.core.management import call_command
-from crawler import results
+from crawler.engine import storage
 from crawler.management.commands import crawl
-spent, commit = [], results.commit
+spent, commit = [], storage.commit
 holder, drive = sqlite3.connect(sys.argv[1], isolation_level=None), crawl.Command._drive
 
 def held(*given):  # the launch is a person's order and stands in the audit; from here on it is the crawler
@@ -41,7 +41,7 @@ def timed(instance, works):
     finally:
         spent.append(time.process_time() - begun)
 
-results.commit = timed
+storage.commit = timed
 call_command("crawl", "--speed", "fast", verbosity=0)
 print("\\n" + json.dumps(sorted(spent)))
 """

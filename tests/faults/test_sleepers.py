@@ -20,7 +20,7 @@ _HEIR = f"""
 import django
 django.setup()
 from django.core.management import call_command
-from crawler import instances
+from crawler.liveness import instances
 instances.SILENCE_SECONDS = {SILENCE}.0
 call_command("crawl", "--join", "1")
 """

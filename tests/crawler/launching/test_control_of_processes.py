@@ -87,7 +87,7 @@ from crawlpoints.models import CrawlPoint
 from crawlpoints.services import delete_crawl_point
 delete_crawl_point(CrawlPoint.objects.get(url__endswith="/off/"))""",
     "an exclude URL is applied": """
-from crawler import control
+from crawler.launching import control
 from crawler.models import Run
 control.apply_excludes(Run.objects.get(), 1, ["*/off/*"], by="editor")""",
 }
