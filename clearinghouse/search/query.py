@@ -178,7 +178,7 @@ def _take(piece: dict[str, str | None], reading: _Reading, *, join: bool) -> boo
     shown = ("+" if piece["must"] else "") + ("title:" if name else "") + shown
     without = bool(piece["not"])
     if without and not phrase and len(raw) == 1:  # an option of a command
-        reading.note(f'“-{raw}” was searched for as it stands; to leave a letter out, write -"{raw}".')
+        reading.note(f'“-{raw}” was searched for as typed; to leave a letter out, write -"{raw}".')
         without = False
     if without:
         reading.without.append(term)

@@ -111,6 +111,6 @@ def _record_mark(rows: QuerySet[ErrorGroup], doc_ids: set[int], before: str, sta
     where = f"{group.site.rstrip('/')}{group.pattern}"
     label = reason_of(group.reason, group.status).label
     there = plural(len(doc_ids), "document")
-    sentence = f"Called the error “{label}” at {where} {state or 'new again'} in {there}"
+    sentence = f"Marked the error “{label}” at {where} {state or 'new again'} in {there}"
     with acting_as(by):
         record("decide", group, sentence, document_id=only, before={"state": before}, after={"state": state or "new"})

@@ -27,7 +27,7 @@ class Command(Command):
         if doc_id is not None and not excursions:
             crawled = Excursion.objects.filter(doc_id=doc_id).exists()
             why = "no crawl of it has finished yet" if crawled else "it was never crawled"
-            raise Stop(f"There is nothing to say about document {doc_id}: {why}.", WRONG_USE)
+            raise Stop(f"Document {doc_id} has no dead links to list: {why}.", WRONG_USE)
         documents = broken_result(excursions, options["limit"])
         for document in documents:
             self._print(document)

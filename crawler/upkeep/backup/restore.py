@@ -91,7 +91,7 @@ def bury_processes() -> int:
 def _place(alias: str) -> Path:
     path = database_check.file_of(alias)
     if path is None:
-        raise CannotRestore(f"{alias} is no file here")
+        raise CannotRestore(f"{alias} is not a file here")
     return path
 
 

@@ -40,5 +40,5 @@ class Command(Command):
         some = [f"{counts[name]:,} {word}" for name, word in _NAMES.items() if counts[name]]
         self.say(f"{'Would remove' if options['dry_run'] else 'Removed'}: {', '.join(some) or 'nothing'}.")
         if found.interrupted:
-            self.say("Somebody began to propagate; the rest goes the next time.")
+            self.say("A propagation has begun; the rest is removed the next time.")
         return {"dry_run": options["dry_run"], "kept_days": kept} | counts

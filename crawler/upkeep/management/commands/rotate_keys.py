@@ -8,7 +8,7 @@ from clearinghouse.web.plurals import plural
 from crawler.upkeep import key_rotation
 
 _HOW = (
-    "The keys stand in CLEARINGHOUSE_CREDENTIAL_KEYS: put a new one in front of the old one there, restart all "
+    "The keys are in CLEARINGHOUSE_CREDENTIAL_KEYS: put a new one in front of the old one there, restart all "
     "processes, and run this again."
 )
 
