@@ -36,7 +36,7 @@ _MAIN = {
 _RUNS = {
     "run-pages": ("Run: Pages", "What a run stored, and what of it is new."),
     "run-urls": ("Run: URLs", "Every address that was found, what became of it, and why."),
-    "run-hosts": ("Run: Hosts", "What each site gave, and what kept the crawler from more of it."),
+    "run-hosts": ("Run: Hosts", "The pages of each site, and what kept the crawler from more of them."),
     "run-errors": ("Run: Errors", "What failed, those of one kind together."),
     "run-changes": ("Run: Changes", "What differs from the crawl before."),
     "run-tree": ("Run: Tree", "The folders of the sites, and how pages were found."),

@@ -190,7 +190,7 @@ def _gone(request: HttpRequest, document: Document, point: CrawlPoint | None) ->
     form = PointForm(request.POST)
     form.entries()
     who = point.updated_by or "Somebody"
-    said = f"{who} deleted this crawl point meanwhile; restore it under Show deleted, or save these entries anew"
+    said = f"{who} deleted this crawl point meanwhile; restore it under Show deleted, or save these entries again"
     form.add_error(None, said)
     return _show(request, document, None, form, {"gone": True}, status=409)
 

@@ -158,7 +158,7 @@ def test_every_odd_row_of_a_table_that_is_kept_is_named_and_a_password_is_not_sh
          "1003, crawl_page_url is empty"),
         ("UPDATE doc_crawl_page SET doc_id = NULL WHERE doc_crawl_page_id = 1003", "1003, doc_id is empty"),
         ("INSERT INTO crawl_page_meta SELECT * FROM crawl_page_meta WHERE crawl_page_meta_id = 5004",
-         "5004, crawl_page_meta_id stands in several rows"),
+         "5004, crawl_page_meta_id is in several rows"),
     ],
 )  # fmt: skip
 def test_rows_without_what_a_page_must_have_are_named(install: Install, statement: str, words: str) -> None:

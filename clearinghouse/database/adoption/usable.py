@@ -19,7 +19,7 @@ from .. import full_disk
 # A look at the whole file; a large one is looked at for this long at each start, `doctor` takes its time.
 QUICK_SECONDS = 0.5
 _HEADER = b"SQLite format 3\0"
-LEFT_ALONE = "it was left as it is: restore it from a backup, or move it away to start anew"
+LEFT_ALONE = "it was left as it is: restore it from a backup, or move it away to start again from nothing"
 
 
 class Unusable(Exception):

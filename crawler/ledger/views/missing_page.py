@@ -164,7 +164,7 @@ def _server(request: HttpRequest, one: OnTarget, crawl: NewestCrawl | None, publ
     if one.published_id is not None:
         return MissingStep(bad, f"{name} has it in generation {one.generation}, but not in its index.", label, door)
     if one.left_in is not None:
-        return MissingStep(bad, f"{name} showed it until generation {one.left_in} took it away.", label, door)
+        return MissingStep(bad, f"{name} showed it until generation {one.left_in} removed it.", label, door)
     if not one.generation:
         return MissingStep(bad, f"{name} shows nothing yet: there was no propagation.", label, door)
     return MissingStep(bad, f"{name} does not have it in generation {one.generation}{_since(crawl)}.", label, door)

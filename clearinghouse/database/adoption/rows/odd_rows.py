@@ -99,7 +99,7 @@ def _examine_results(found: Examined, table: str, kinds: dict[str, str]) -> None
                 found.borne[table, name, value.why] += 1
         if table.lower() in _ONCE:
             if row[0] in seen:
-                found.refuse(table, key, keys[0], "stands in several rows")
+                found.refuse(table, key, keys[0], "is in several rows")
             seen.add(row[0])
     return None
 
@@ -114,7 +114,7 @@ def _examine_kept(found: Examined, table: str, model: Any) -> None:
     for row in old_rows.rows(found.connection, table, kinds, key):
         _examine_row(found, table, dict(zip(kinds, row, strict=True)), kinds, fields)
         if row[0] is not None and row[0] in seen:
-            found.refuse(table, old_rows.shown(row[0]), key, "stands in several rows")
+            found.refuse(table, old_rows.shown(row[0]), key, "is in several rows")
         seen.add(row[0])
 
 
