@@ -1,4 +1,4 @@
-"""THE HOUSE: wiring on top, shared rooms below.
+"""The site: what crawlpoints and crawler share, and the wiring of all.
 
 Every other package may import from here; nothing here imports crawlpoints or crawler,
 except the URL configuration and the settings, which name them.

@@ -6,7 +6,7 @@ class CrawlerError(Exception):
 
 
 class Fenced(CrawlerError):
-    """This instance was declared dead by a rival: nothing of its batch was written, and it must stop."""
+    """This instance was declared dead by another: nothing of its batch was written, and it must stop."""
 
 
 class NothingToCrawl(CrawlerError):

@@ -147,7 +147,7 @@ class LinkForm(RecordForm):
             self.add_error("crawl_point", "This crawl point belongs to a document already")
         key = services.point_key(document.pk, point.url, point.root)
         if CrawlPoint.objects.filter(key=key).exclude(pk=point.pk).exists():
-            self.add_error("crawl_point", services.TWIN)
+            self.add_error("crawl_point", services.DUPLICATE)
         return clean
 
 

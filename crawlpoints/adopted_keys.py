@@ -1,6 +1,6 @@
 """Owns: the keys of crawl points and exclude URLs that another program wrote. Does not: change anything of theirs.
 
-A row gets its key when no live twin has it; duplicates keep none, and stay as they are. Called by: prepare.
+A row gets its key when no live duplicate has it; duplicates keep none, and stay as they are. Called by: prepare.
 """
 
 from typing import Any

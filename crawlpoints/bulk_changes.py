@@ -93,12 +93,12 @@ def copy(points: Sequence[CrawlPoint], target: Document, *, move: bool = False) 
     for point in points:
         try:
             with transaction.atomic():
-                twin = _copied(point, target, point.password if move else None)
+                duplicate = _copied(point, target, point.password if move else None)
         except Invalid:
             changed.refused.append(f"{target.title} already has {point.url}")
             continue
-        changed.added.append(twin.pk)
-        changed.left(twin)
+        changed.added.append(duplicate.pk)
+        changed.left(duplicate)
         if move:
             services.delete_crawl_point(point)
             changed.deleted.append(point.pk)
@@ -108,15 +108,15 @@ def copy(points: Sequence[CrawlPoint], target: Document, *, move: bool = False) 
 
 def _copied(point: CrawlPoint, target: Document, sealed: str | None) -> CrawlPoint:
     """A password that goes along stays sealed: it is bound to the site and the way of signing in."""
-    twin = CrawlPoint(**{name: getattr(point, name) for name in services.COLUMNS}, password=sealed)
-    twin.key = services.point_key(target.pk, twin.url, twin.root)
-    with services.one_of_a_kind(twin), transaction.atomic():
-        twin.save()
-    CrawlPointLink.objects.create(document=target, field=crawl_point_field(target), crawl_point=twin)
+    duplicate = CrawlPoint(**{name: getattr(point, name) for name in services.COLUMNS}, password=sealed)
+    duplicate.key = services.point_key(target.pk, duplicate.url, duplicate.root)
+    with services.one_of_a_kind(duplicate), transaction.atomic():
+        duplicate.save()
+    CrawlPointLink.objects.create(document=target, field=crawl_point_field(target), crawl_point=duplicate)
     origin = document_of(point)
-    sentence = f"Copied crawl point {twin.url} from {origin.title if origin else 'another document'}"
-    audit.record("add", twin, sentence, document_id=target.pk, after=services.facts(twin))
-    return twin
+    sentence = f"Copied crawl point {duplicate.url} from {origin.title if origin else 'another document'}"
+    audit.record("add", duplicate, sentence, document_id=target.pk, after=services.facts(duplicate))
+    return duplicate
 
 
 def within(changed: Changed, documents: QuerySet[Document]) -> bool:

@@ -37,13 +37,13 @@ _SITE = re.compile(r"https?://[^/?#\s]+", re.IGNORECASE)
 
 
 class Invalid(Exception):
-    """The entries cannot be saved: messages per field, a repair where there is one, the twin if that is why."""
+    """The entries cannot be saved: messages per field, a repair where there is one, the duplicate if that is why."""
 
-    def __init__(self, errors: dict[str, list[str]], fixes: dict[str, str] | None = None, twin: int | None = None):
+    def __init__(self, errors: dict[str, list[str]], fixes: dict[str, str] | None = None, duplicate: int | None = None):
         super().__init__("; ".join(self.sentences(errors)))
         self.errors = errors
         self.fixes = fixes or {}
-        self.twin = twin
+        self.duplicate = duplicate
 
     @staticmethod
     def sentences(errors: dict[str, list[str]]) -> list[str]:
@@ -63,7 +63,7 @@ class Around:
 class _Findings:
     errors: dict[str, list[str]] = field(default_factory=dict)
     fixes: dict[str, str] = field(default_factory=dict)
-    twin: int | None = None
+    duplicate: int | None = None
 
     def add(self, name: str, message: str, fix: str = "") -> None:
         self.errors.setdefault(name, []).append(message)
@@ -78,7 +78,7 @@ def check_point(entries: Mapping[str, Any], around: Around) -> dict[str, Any]:
     clean |= {name: int(_ticked(entries.get(name))) for name in SWITCHES}
     address = _check_url(clean, bool(entries.get("private")), found)
     _check_root(clean, address, found)
-    _check_twin(clean, around, found)
+    _check_duplicate(clean, around, found)
     clean["depth"] = _depth(entries.get("depth"), found)
     clean["max_pages"] = _max_pages(entries.get("max_pages"), found)
     clean["auth_type"] = _auth_type(entries.get("auth_type"), found)
@@ -93,7 +93,7 @@ def check_point(entries: Mapping[str, Any], around: Around) -> dict[str, Any]:
     else:
         _check_lines(numbered_lines(around.excludes), clean, found)
     if found.errors:
-        raise Invalid(found.errors, found.fixes, found.twin)
+        raise Invalid(found.errors, found.fixes, found.duplicate)
     return clean
 
 
@@ -197,14 +197,14 @@ def reaches(href: str, root: str, either_scheme: bool) -> bool:
     return either_scheme and begins_with(other, root)
 
 
-def _check_twin(clean: dict[str, Any], around: Around, found: _Findings) -> None:
+def _check_duplicate(clean: dict[str, Any], around: Around, found: _Findings) -> None:
     if "url" in found.errors or "root" in found.errors:
         return
     for point in around.points:
         same_url = suggested_url(point.url) == clean["url"]
         if same_url and comparable_root(point.root) == comparable_root(clean["root"]):
             found.add("url", "This document already has this crawl point")
-            found.twin = point.id
+            found.duplicate = point.id
             return
 
 

@@ -26,7 +26,7 @@ from .typed_urls import suggested_url
 
 COLUMNS = (*point_checks.TEXTS, *point_checks.SWITCHES, *point_checks.NUMBERS)
 NEW: dict[str, Any] = {name: option.default for name, option in OPTIONS.items()}
-TWIN = "This document already has this crawl point"
+DUPLICATE = "This document already has this crawl point"
 BEING_IMPORTED = "An import that has not ended adds this crawl point: finish or cancel it first"
 CLEARED = (
     "The saved password was removed, because it may only be used for the site, root string and way of signing in "
@@ -59,7 +59,7 @@ def update_crawl_point(
     """Changes what the values name. `version` is the one the person saw: StaleRecord if it is no more.
 
     Without `cautions` the other crawl points are not read: who changes many would read all of them for each. That there
-    is no twin the unique key says.
+    is no duplicate the unique key says.
     """
     document = _owner(point)
     before = facts(point)
@@ -98,12 +98,12 @@ def delete_crawl_point(point: CrawlPoint) -> None:
 
 
 def restore_crawl_point(point: CrawlPoint) -> CrawlPoint:
-    """Back as it was; Invalid while the document has a live twin."""
+    """Back as it was; Invalid while the document has a live duplicate."""
     document = _owner(point)
     key = point_key(document.pk, point.url, point.root)
-    twin = CrawlPoint.objects.filter(key=key).exclude(pk=point.pk).first()
-    if twin:
-        raise Invalid({"url": [f"{TWIN}: {point.url} was added again meanwhile"]}, twin=twin.pk)
+    duplicate = CrawlPoint.objects.filter(key=key).exclude(pk=point.pk).first()
+    if duplicate:
+        raise Invalid({"url": [f"{DUPLICATE}: {point.url} was added again meanwhile"]}, duplicate=duplicate.pk)
     with one_of_a_kind(point), transaction.atomic():
         point.key = key
         point.deleted = 0
@@ -189,7 +189,7 @@ def one_of_a_kind(point: CrawlPoint) -> Iterator[None]:
         yield
     except IntegrityError:
         hidden = CrawlPoint.everything.filter(key=point.key, deleted=1).exists()
-        raise Invalid({"url": [BEING_IMPORTED if hidden else TWIN]}) from None
+        raise Invalid({"url": [BEING_IMPORTED if hidden else DUPLICATE]}) from None
 
 
 def _owner(point: CrawlPoint) -> Document:

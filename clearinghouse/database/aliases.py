@@ -40,7 +40,7 @@ _SQLITE_PRAGMAS = (
     "PRAGMA journal_size_limit=134217728;"
 )
 
-# A host that is cut off in the middle of a transaction would hold its locks for hours; rivals wait for 20 s of silence.
+# A host that is cut off in the middle of a transaction would hold its locks for hours; others wait for 20 s of silence.
 ASLEEP_SECONDS = 15
 _POSTGRES_OPTIONS = f"-c idle_in_transaction_session_timeout={ASLEEP_SECONDS * 1000}"
 

@@ -1,7 +1,7 @@
 """Owns: how many searches one address may send in a minute. Bounded, in memory, nothing is written down.
 
 Each web process counts for itself: behind n processes somebody may send up to n times as much, which protects each
-of them as well. Networks of the sixth version count by their first 64 bits, as one household has that many.
+of them as well. Networks of the sixth version count by their first 64 bits, as one visitor may have that many.
 Does not: know a request. Called by: the public search.
 """
 
@@ -10,7 +10,7 @@ from collections import OrderedDict
 from ipaddress import ip_address
 from threading import Lock
 
-from ..accounts.sign_in.visitor_key import household
+from ..accounts.sign_in.visitor_key import visitor_key
 
 MOST_ADDRESSES = 20_000
 
@@ -25,7 +25,7 @@ class Buckets:
 
     def wait(self, address: str, size: int, now: float, *, drops: float = 1.0) -> int:
         """0: go on. Else the seconds after which a further search is answered."""
-        key = household(address)
+        key = visitor_key(address)
         with self._lock:
             left, then = self._left.pop(key, (float(size), now))
             left = min(float(size), left + max(0.0, now - then) * size / 60)

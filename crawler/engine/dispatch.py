@@ -23,13 +23,13 @@ from ..policy.frontier import HOLD, NO
 from ..policy.identity import wire_url
 from ..sites.credentials import InstanceCredentials
 from ..sites.site_rules import RobotsRequest, SiteRules
-from ..sites.site_state import Desk, Hosts
+from ..sites.site_state import Hosts, SiteState
 from ..values import FAILED, REASONS, SKIPPED, Fetched, PointSettings, Request
 from . import storage
 from .child_processes import Died, Parsers
-from .local_queue import Item, ServedQueue
+from .local_queue import Item, LocalQueue
 from .page_outcome import OutcomeReader, expand_again
-from .ready_queues import Attention
+from .ready_queues import ReadyQueues
 from .response_kind import PAGE, RETRY, SLOW_DOWN, heard, silent
 
 CONNECTIONS = 512
@@ -42,16 +42,16 @@ QUARANTINE = 3  # deaths of processes, by one page
 log = logging.getLogger(__name__)
 
 
-class Traffic:
+class Dispatcher:
     """What one instance has under way. `queues` is the instance's own dictionary, `commit` its way to write."""
 
     def __init__(
-        self, run: Run, row: Instance, queues: dict[int, ServedQueue], reader: OutcomeReader, commit: Callable[[], None]
+        self, run: Run, row: Instance, queues: dict[int, LocalQueue], reader: OutcomeReader, commit: Callable[[], None]
     ) -> None:
         self.run = run
         self.row = row
         self.queues = queues
-        self.attention = Attention(queues)
+        self.ready = ReadyQueues(queues)
         self.commit = commit
         self.unwritten = 0  # verdicts since the last commit
         self.hosts = Hosts(run.speed, row)
@@ -95,9 +95,9 @@ class Traffic:
 
     def start_requests(self, now: float) -> None:
         until, late = time.monotonic() + STARTING_SECONDS, False
-        for queue in self.attention.pick(now):
+        for queue in self.ready.pick(now):
             if late or not self.idle:
-                self.attention.call(queue.excursion.pk)
+                self.ready.call(queue.excursion.pk)
                 continue
             queue.wake(now)
             if queue.spent:
@@ -108,26 +108,26 @@ class Traffic:
             if queue.reserve(RESERVE):
                 self.commit()
             for origin in queue.origins():
-                desk = self.hosts.desk(origin)
-                self._start_from(queue, origin, desk, now)
+                site = self.hosts.site(origin)
+                self._start_from(queue, origin, site, now)
                 if self.fetcher.active() >= CONNECTIONS:
-                    self.attention.call(queue.excursion.pk)
+                    self.ready.call(queue.excursion.pk)
                 elif queue.has(origin):
-                    self.attention.turn_away(queue.excursion.pk, desk)
+                    self.ready.turn_away(queue.excursion.pk, site)
             late = time.monotonic() > until
         self.hosts.ask(now)
 
     def give_back(self) -> None:
         """What was started and has not gone out, because it waits for a sign-in: its message waits again."""
         for request in self.fetcher.take_back():
-            queue, item, desk = request.token
-            self.hosts.landed(desk)
+            queue, item, site = request.token
+            self.hosts.landed(site)
             if self._serves(queue):
                 queue.put_back(item)
 
-    def _start_from(self, queue: ServedQueue, origin: str, desk: Desk, now: float) -> None:
-        given_up = self.hosts.given_up(desk) and not desk.flying
-        while (given_up or self.hosts.ready(desk, now)) and queue.has(origin) and self.fetcher.active() < CONNECTIONS:
+    def _start_from(self, queue: LocalQueue, origin: str, site: SiteState, now: float) -> None:
+        given_up = self.hosts.given_up(site) and not site.flying
+        while (given_up or self.hosts.ready(site, now)) and queue.has(origin) and self.fetcher.active() < CONNECTIONS:
             permission, item = queue.next_item(origin)
             if permission == HOLD:
                 return
@@ -138,17 +138,17 @@ class Traffic:
             if refusal:
                 self._conclude(queue, queue.take(item), SKIPPED, refusal.reason, refusal.detail)
                 continue
-            if not given_up and self.rules.block(desk, queue.owner(item)):
+            if not given_up and self.rules.block(site, queue.owner(item)):
                 return
             queue.take(item)
-            self._guarded(queue, item, lambda i=item: self._start(queue, i, desk))
+            self._guarded(queue, item, lambda i=item: self._start(queue, i, site))
 
-    def _start(self, queue: ServedQueue, item: Item, desk: Desk) -> None:
+    def _start(self, queue: LocalQueue, item: Item, site: SiteState) -> None:
         owner = queue.owner(item)
         if item.deaths >= QUARANTINE:
             self._conclude(queue, item, FAILED, "quarantined", "")
             return
-        if refusal := self.rules.refusal(desk, owner, item.url):
+        if refusal := self.rules.refusal(site, owner, item.url):
             self._conclude(queue, item, REASONS[refusal.reason].outcome, refusal.reason, refusal.detail)
             return
         credentials = self.keys.for_request(owner, item.url)
@@ -165,19 +165,19 @@ class Traffic:
             url, item.address,
             etag=previous.etag if previous else "", last_modified=previous.last_modified if previous else "",
             credentials=credentials, accept_bad_certificate=owner.accept_bad_certificate,
-            identity_encoding=item.identity, cookies=queue.cookies(item), token=(queue, item, desk),
+            identity_encoding=item.identity, cookies=queue.cookies(item), token=(queue, item, site),
             mark=crash_marks.mark(queue.excursion.pk, item.key),
         )  # fmt: skip
         queue.fly(item)
-        self.attention.started(queue)
-        self.hosts.departed(desk)
+        self.ready.started(queue)
+        self.hosts.departed(site)
         try:
             self.fetcher.start(request)
         except Exception:
-            self.hosts.landed(desk)  # or the site would have one connection less for good
+            self.hosts.landed(site)  # or the site would have one connection less for good
             raise
 
-    def _conclude(self, queue: ServedQueue, item: Item, outcome: str, reason: str, detail: str) -> None:
+    def _conclude(self, queue: LocalQueue, item: Item, outcome: str, reason: str, detail: str) -> None:
         self.reader.conclude(queue, item, storage.Verdict(item.key, item.url, outcome, reason, detail))
         self._done(queue)
 
@@ -189,19 +189,19 @@ class Traffic:
             token = fetched.request.token
             if isinstance(token, RobotsRequest):
                 self.rules.came(token, fetched)
-                self.attention.room(token.desk)
+                self.ready.room(token.site)
                 continue
-            queue, item, desk = token
-            self.hosts.landed(desk)
-            self.attention.room(desk)
-            self.attention.call(queue.excursion.pk)
+            queue, item, site = token
+            self.hosts.landed(site)
+            self.ready.room(site)
+            self.ready.call(queue.excursion.pk)
             if self._serves(queue):
-                self._guarded(queue, item, lambda q=queue, i=item, f=fetched, d=desk: self._read(q, i, f, d))
+                self._guarded(queue, item, lambda q=queue, i=item, f=fetched, d=site: self._read(q, i, f, d))
         for (queue, item, fetched), page in self.parsers.collect():
             if self._serves(queue):
                 self._guarded(queue, item, lambda q=queue, i=item, f=fetched, p=page: self._store(q, i, f, p))
 
-    def _serves(self, queue: ServedQueue) -> bool:
+    def _serves(self, queue: LocalQueue) -> bool:
         """Not when the queue was handed back meanwhile, also if it is served again: its messages were read anew."""
         return self.queues.get(queue.excursion.pk) is queue
 
@@ -215,7 +215,7 @@ class Traffic:
             time.sleep(0.01 if self.queues else 0.0)
         return 0.0
 
-    def _guarded(self, queue: ServedQueue, item: Item, step: Callable[[], None]) -> None:
+    def _guarded(self, queue: LocalQueue, item: Item, step: Callable[[], None]) -> None:
         try:
             step()
         except (Fenced, DatabaseError):
@@ -224,14 +224,14 @@ class Traffic:
             log.exception("Reading %r failed", item.url)
             self._fault(queue, item, error)
 
-    def _read(self, queue: ServedQueue, item: Item, fetched: Fetched, desk: Desk) -> None:
+    def _read(self, queue: LocalQueue, item: Item, fetched: Fetched, site: SiteState) -> None:
         if silent(fetched):
-            self.hosts.silent(desk, fetched.reason)
-            if desk.down_since:  # the site is silent, not the page: this try does not count
+            self.hosts.silent(site, fetched.reason)
+            if site.down_since:  # the site is silent, not the page: this try does not count
                 queue.put_back(item)
                 return
         elif heard(fetched):
-            self.hosts.answered(desk)
+            self.hosts.answered(site)
         if fetched.request.credentials is not None:
             self._judge_key(queue.owner(item), fetched)
         queue.take_cookies(item, fetched.headers)
@@ -244,7 +244,7 @@ class Traffic:
         if answer.kind == RETRY:
             queue.put_back(item)
             if answer.wait:
-                self.hosts.leave_alone(desk, answer.wait)
+                self.hosts.leave_alone(site, answer.wait)
         else:
             self._done(queue)
 
@@ -255,10 +255,10 @@ class Traffic:
         elif not fetched.reason and fetched.status < 400:
             self.keys.opened(owner)
 
-    def _parse(self, queue: ServedQueue, item: Item, fetched: Fetched) -> None:
+    def _parse(self, queue: LocalQueue, item: Item, fetched: Fetched) -> None:
         self.parsers.submit((queue, item, fetched), fetched, item.url, alone=item.deaths > 0)
 
-    def _store(self, queue: ServedQueue, item: Item, fetched: Fetched, page: Parsed | Died) -> None:
+    def _store(self, queue: LocalQueue, item: Item, fetched: Fetched, page: Parsed | Died) -> None:
         if isinstance(page, Died):
             item.deaths += 1
             if not page.slow and item.deaths < QUARANTINE:
@@ -271,14 +271,14 @@ class Traffic:
         queue.landed(item)
         self._done(queue)
 
-    def _done(self, queue: ServedQueue) -> None:
+    def _done(self, queue: LocalQueue) -> None:
         """A message has its verdict: look at what it led to."""
         self.unwritten += 1
-        self.attention.call(queue.excursion.pk)
+        self.ready.call(queue.excursion.pk)
         expand_again(queue, self.row)
         queue.absorb()
 
-    def _fault(self, queue: ServedQueue, item: Item, error: Exception) -> None:
+    def _fault(self, queue: LocalQueue, item: Item, error: Exception) -> None:
         queue.landed(item)
         Excursion.objects.filter(pk=queue.excursion.pk).update(error=trace_of(error))
         told = storable(f"{type(error).__name__}: {error}")[:300]

@@ -53,7 +53,7 @@ class Item:
         return self.key[:SHORT]
 
 
-class ServedQueue:
+class LocalQueue:
     def __init__(self, excursion: Excursion, kept: QueueContents | None = None) -> None:
         self.excursion = excursion
         self.snapshot = Snapshot.from_json(excursion.snapshot)
@@ -350,7 +350,7 @@ class ServedQueue:
                     self.frontier.limits[way.point].reserved += way.granted
 
 
-def look_up_previous(queues: list[ServedQueue]) -> None:
+def look_up_previous(queues: list[LocalQueue]) -> None:
     """As the method of this name, for the messages of many queues at once."""
     wanted = {queue.excursion.doc_id: queue.unasked for queue in queues}
     found = message_queue.previous_of_many({doc_id: [i.key for i in items] for doc_id, items in wanted.items()})

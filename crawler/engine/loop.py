@@ -213,13 +213,13 @@ class InstanceLoop:
         return max(counts.values(), default=0) > 1  # somebody will hand a queue over
 
     def _look(self, now: float) -> None:
-        """Orders for the run, and rivals that died."""
+        """Orders for the run, and instances that died."""
         self._looked = now
         self.orders = orders(self.run.pk, self._elapsed)
         self._look_around()
         self.strand.dispatch.tell()
         self.strand.dispatch.hosts.speed = self.orders.speed
-        self.watch.bury_the_dead(self.row.pk)
+        self.watch.declare_silent_dead(self.row.pk)
         if self.orders.ending:
             self._obey_ending()
         elif self.orders.hold and self.queues:

@@ -270,7 +270,7 @@ def unserved(run_id: int) -> int:
 
 
 def delete_messages(instance: Instance, excursion_id: int) -> Iterator[None]:
-    """In short transactions, each with its fence: a queue may hold a million, and an heir may have taken over."""
+    """In short transactions, each with its fence: a queue may hold a million, and another may have taken over."""
     while True:
         ids = list(Message.objects.filter(excursion_id=excursion_id).values_list("id", flat=True)[:_DELETED_AT_ONCE])
         if not ids:

@@ -19,7 +19,7 @@ from ..policy.frontier import SHORT
 from ..policy.identity import own_form
 from ..values import CRAWLED, FAILED, FREE, SKIPPED, Fetched
 from . import storage
-from .local_queue import Item, ServedQueue
+from .local_queue import Item, LocalQueue
 from .message_queue import Previous
 from .response_kind import FAILURE, PAGE, REDIRECT, RETRY, SELF_REDIRECTS, SKIP, UNCHANGED, ResponseKind, judge
 from .storage import NewVersion, Verdict, VersionRow
@@ -34,7 +34,7 @@ class OutcomeReader:
     def __init__(self, instance_id: int) -> None:
         self._next_version = (instance_id + _ABOVE_INT32) << 28
 
-    def read(self, queue: ServedQueue, item: Item, fetched: Fetched) -> ResponseKind:
+    def read(self, queue: LocalQueue, item: Item, fetched: Fetched) -> ResponseKind:
         """Everything one answer changes, in memory; the answer says whether the message is to be tried again."""
         item.tries += 1
         answer = judge(fetched, item.tries, time.time())
@@ -60,7 +60,7 @@ class OutcomeReader:
 
     # -- the kinds of answers -----------------------------------------------------------------------------------
 
-    def _redirect(self, queue: ServedQueue, item: Item, fetched: Fetched, answer: ResponseKind) -> ResponseKind:
+    def _redirect(self, queue: LocalQueue, item: Item, fetched: Fetched, answer: ResponseKind) -> ResponseKind:
         destination = resolve(item.url, answer.location)
         if item.tries <= SELF_REDIRECTS and queue.frontier.judge(destination).short == item.short:
             cookies, form = _cookies(fetched), own_form(_address(item), fetched, destination)
@@ -77,17 +77,17 @@ class OutcomeReader:
         self._store(queue, item, verdict, fetched)
         return answer
 
-    def _same_as_before(self, queue: ServedQueue, item: Item, fetched: Fetched) -> bool:
+    def _same_as_before(self, queue: LocalQueue, item: Item, fetched: Fetched) -> bool:
         previous = queue.look_up_previous(item)
         if previous is None or previous.extractor != extract.EXTRACTOR:
             return False
         return previous.digest == digest_of(fetched.body)
 
-    def _read_by_an_older_extractor(self, queue: ServedQueue, item: Item) -> bool:
+    def _read_by_an_older_extractor(self, queue: LocalQueue, item: Item) -> bool:
         previous = queue.look_up_previous(item)
         return previous is not None and previous.extractor != extract.EXTRACTOR
 
-    def _take_stored_bytes(self, queue: ServedQueue, item: Item, fetched: Fetched) -> None:
+    def _take_stored_bytes(self, queue: LocalQueue, item: Item, fetched: Fetched) -> None:
         """A 304 brings no body; the one we have is read again."""
         previous = queue.look_up_previous(item)
         assert previous is not None
@@ -98,7 +98,7 @@ class OutcomeReader:
             (name, value) for name, value in kept.items() if value and not fetched.header(name)
         ] + fetched.headers
 
-    def store(self, queue: ServedQueue, item: Item, fetched: Fetched, page: Parsed) -> None:
+    def store(self, queue: LocalQueue, item: Item, fetched: Fetched, page: Parsed) -> None:
         """A page was read: its version, its verdict, its links."""
         if page.refusal is not None:
             verdict = Verdict(item.key, item.url, SKIPPED, page.refusal.reason, page.refusal.detail)
@@ -113,7 +113,7 @@ class OutcomeReader:
         queue.tally.answered(0, 0, page.type_id)
         queue.frontier.links(item.key, ways, page.urls, page.marks, page.nofollow)
 
-    def _unchanged(self, queue: ServedQueue, item: Item, fetched: Fetched) -> None:
+    def _unchanged(self, queue: LocalQueue, item: Item, fetched: Fetched) -> None:
         previous = queue.look_up_previous(item)
         assert isinstance(previous, Previous)  # a 304 without a condition was refused by fetch
         verdict = Verdict(item.key, item.url, UNCHANGED, version_id=previous.version_id)
@@ -129,14 +129,14 @@ class OutcomeReader:
     # -- verdicts -----------------------------------------------------------------------------------------------
 
     def conclude(
-        self, queue: ServedQueue, item: Item, verdict: Verdict, fetched: Fetched | None = None
+        self, queue: LocalQueue, item: Item, verdict: Verdict, fetched: Fetched | None = None
     ) -> Sequence[path.Way]:
         """The final verdict on a message; returns the ways its links may be followed."""
         ways = queue.frontier.finish(item.key, verdict.reason not in FREE, verdict.reason == "page_limit")
         self._store(queue, item, verdict, fetched)
         return ways
 
-    def give_up(self, queue: ServedQueue, item: Item, verdict: Verdict) -> None:
+    def give_up(self, queue: LocalQueue, item: Item, verdict: Verdict) -> None:
         """A fault of ours: this is the verdict, unless the message had its own before."""
         if any(one.key == item.key for one in queue.work.verdicts):
             return
@@ -146,7 +146,7 @@ class OutcomeReader:
         else:
             self.conclude(queue, item, verdict)
 
-    def _store(self, queue: ServedQueue, item: Item, verdict: Verdict, fetched: Fetched | None) -> None:
+    def _store(self, queue: LocalQueue, item: Item, verdict: Verdict, fetched: Fetched | None) -> None:
         reached = queue.frontier.ways(item.short)
         nearest = queue.frontier.nearest_way(item.short)
         verdict.depth, verdict.hop = nearest.depth, nearest.hop
@@ -161,7 +161,7 @@ class OutcomeReader:
         queue.tally.verdict(verdict.outcome, verdict.reason, moved[1] if moved else nearest.depth)
         _count_points(queue, verdict, reached)
 
-    def _new_version(self, queue: ServedQueue, item: Item, fetched: Fetched, page: Parsed) -> int:
+    def _new_version(self, queue: LocalQueue, item: Item, fetched: Fetched, page: Parsed) -> int:
         self._next_version += 1
         excursion, (etag, last_modified) = queue.excursion, _validators(fetched)
         row = VersionRow(
@@ -177,7 +177,7 @@ class OutcomeReader:
         return self._next_version
 
 
-def _count_points(queue: ServedQueue, verdict: Verdict, reached: Sequence[path.Way]) -> None:
+def _count_points(queue: LocalQueue, verdict: Verdict, reached: Sequence[path.Way]) -> None:
     for way in reached:
         point_id = queue.frontier.ids[way.point]
         if verdict.version_id:
@@ -201,7 +201,7 @@ def _cookies(fetched: Fetched) -> str:
     return "; ".join(pair for pair in pairs if "=" in pair)
 
 
-def _stored_links(queue: ServedQueue, version_ids: Sequence[int]) -> dict[int, tuple[bytes, str]]:
+def _stored_links(queue: LocalQueue, version_ids: Sequence[int]) -> dict[int, tuple[bytes, str]]:
     """Packed links and flags of these versions, by their ids; of those that wait for the next commit too."""
     found = storage.unwritten_links(queue.work, set(version_ids))
     rest = PageVersion.objects.filter(pk__in=[pk for pk in version_ids if pk not in found])
@@ -209,7 +209,7 @@ def _stored_links(queue: ServedQueue, version_ids: Sequence[int]) -> dict[int, t
     return found
 
 
-def _expand_stored(queue: ServedQueue, key: bytes, stored: tuple[bytes, str] | None, ways: Sequence[path.Way]) -> None:
+def _expand_stored(queue: LocalQueue, key: bytes, stored: tuple[bytes, str] | None, ways: Sequence[path.Way]) -> None:
     if stored and ways:
         packed, flags = stored
         links = extract.unpack_links(packed)
@@ -217,11 +217,11 @@ def _expand_stored(queue: ServedQueue, key: bytes, stored: tuple[bytes, str] | N
         queue.frontier.links(key, ways, [link.url for link in links], marks, "nofollow" in flags.split())
 
 
-def expand_again(queue: ServedQueue, instance: Instance) -> None:
+def expand_again(queue: LocalQueue, instance: Instance) -> None:
     """Done URLs that are reached by a shorter way, or by a further crawl point: expanded from what is stored.
 
     It happens before the commit that stores the new way: a kill in between would lose what the way leads to. One
-    link may lead to all that is stored, so rivals must see meanwhile that this instance lives.
+    link may lead to all that is stored, so others must see meanwhile that this instance lives.
     """
     pulse = Pulse(instance)
     while queue.frontier.changes.again:
@@ -234,7 +234,7 @@ def expand_again(queue: ServedQueue, instance: Instance) -> None:
     _note_used(queue)
 
 
-def _expand_row(queue: ServedQueue, row: Verdict, stored: dict[int, tuple[bytes, str]]) -> None:
+def _expand_row(queue: LocalQueue, row: Verdict, stored: dict[int, tuple[bytes, str]]) -> None:
     key, short = row.key, row.key[:SHORT]
     ways = queue.frontier.expandable(key)
     queue.work.touched[short] = key  # a place under a maximum may be taken
@@ -246,7 +246,7 @@ def _expand_row(queue: ServedQueue, row: Verdict, stored: dict[int, tuple[bytes,
         _expand_stored(queue, key, stored.get(row.version_id), ways)
 
 
-def _judged(queue: ServedQueue, keys: list[bytes], pulse: Pulse) -> list[Verdict]:
+def _judged(queue: LocalQueue, keys: list[bytes], pulse: Pulse) -> list[Verdict]:
     """What became of these URLs: verdicts of this batch, which are not written yet, and rows of the ledger."""
     wanted = set(keys)
     found = [verdict for verdict in queue.work.verdicts if verdict.key in wanted]
@@ -261,7 +261,7 @@ def _judged(queue: ServedQueue, keys: list[bytes], pulse: Pulse) -> list[Verdict
     return found
 
 
-def _note_used(queue: ServedQueue) -> None:
+def _note_used(queue: LocalQueue) -> None:
     if not queue.frontier.limited:
         return
     for point_id, limit in zip(queue.frontier.ids, queue.frontier.limits, strict=True):

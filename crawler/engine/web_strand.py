@@ -11,9 +11,9 @@ from ..launching.control import note
 from ..models import Event, Excursion, Instance, Run
 from ..policy.frontier import REMEMBERED
 from . import message_queue, storage
-from .dispatch import Traffic
+from .dispatch import Dispatcher
 from .finishing import finish
-from .local_queue import ServedQueue, look_up_previous
+from .local_queue import LocalQueue, look_up_previous
 from .page_outcome import OutcomeReader
 
 LEAST_REMEMBERED = 250  # links of each queue, however many there are
@@ -22,7 +22,7 @@ LEAST_REMEMBERED = 250  # links of each queue, however many there are
 class WebStrand:
     """`queues` is the instance's own dictionary, `commit` its way to write."""
 
-    def __init__(self, run: Run, row: Instance, queues: dict[int, ServedQueue], commit: Callable[[], None]) -> None:
+    def __init__(self, run: Run, row: Instance, queues: dict[int, LocalQueue], commit: Callable[[], None]) -> None:
         self.run = run
         self.row = row
         self.queues = queues
@@ -30,8 +30,8 @@ class WebStrand:
         self._reader = OutcomeReader(row.pk)
         self.dispatch = self._dispatch()
 
-    def _dispatch(self) -> Traffic:
-        return Traffic(self.run, self.row, self.queues, self._reader, self._commit)
+    def _dispatch(self) -> Dispatcher:
+        return Dispatcher(self.run, self.row, self.queues, self._reader, self._commit)
 
     def begin_anew(self) -> None:
         self.dispatch.close()
@@ -39,14 +39,14 @@ class WebStrand:
 
     def serve(self, claimed: list[Excursion]) -> None:
         kept = message_queue.kept(claimed)
-        fresh = [ServedQueue(excursion, kept.get(excursion.pk)) for excursion in claimed]
+        fresh = [LocalQueue(excursion, kept.get(excursion.pk)) for excursion in claimed]
         self.queues |= {queue.excursion.pk: queue for queue in fresh}
         self.dispatch.hosts.meet(origin for queue in fresh for origin in queue.origins())
         share = max(LEAST_REMEMBERED, REMEMBERED // max(1, len(self.queues)))
         for queue in self.queues.values():
             queue.frontier.remembered = share
         self.notice_deactivated(fresh)
-        self.dispatch.attention.call_all()
+        self.dispatch.ready.call_all()
         look_up_previous([queue for queue in fresh if queue.excursion.pk in kept])
 
     def commit(self, works: list[storage.PendingWrites]) -> None:
@@ -54,7 +54,7 @@ class WebStrand:
         self.dispatch.hosts.save()
         self.dispatch.unwritten = 0
 
-    def notice_deactivated(self, queues: Collection[ServedQueue]) -> None:
+    def notice_deactivated(self, queues: Collection[LocalQueue]) -> None:
         ids = {point_id for queue in queues for point_id in queue.points}
         active = set(CrawlPoint.objects.filter(pk__in=ids, active=1).values_list("pk", flat=True))
         for queue in queues:
@@ -65,11 +65,11 @@ class WebStrand:
                 if not said.filter(text=sentence).exists():  # by the instance that served the queue before
                     note(self.run.pk, "deactivated", sentence, queue.excursion.doc_id)
 
-    def finish(self, drained: list[ServedQueue]) -> Iterator[tuple[ServedQueue, Iterator[None]]]:
+    def finish(self, drained: list[LocalQueue]) -> Iterator[tuple[LocalQueue, Iterator[None]]]:
         for queue in finish.finish_small(self.row, drained):
             yield queue, finish.finish(self.row, queue)
 
-    def end_early(self, queue: ServedQueue, order: str) -> Iterator[None]:
+    def end_early(self, queue: LocalQueue, order: str) -> Iterator[None]:
         return finish.end_early(self.row, queue, order)
 
     def fail(self, excursion: Excursion) -> Iterator[None]:

@@ -50,7 +50,7 @@ def _at_once(go: Callable[[], None]) -> None:
     go()
 
 
-class Errand:
+class GuardedRequest:
     """One exchange under way: what goes out, until when, and the cord that ends it."""
 
     def __init__(self, target: str, until: float) -> None:
@@ -139,16 +139,16 @@ class Errand:
 
 
 class _AtWork(threading.local):
-    errand: Errand | None = None
+    guarded_request: GuardedRequest | None = None
 
 
 at_work = _AtWork()
 
 
-def errand() -> Errand:
-    if at_work.errand is None:
+def guarded_request() -> GuardedRequest:
+    if at_work.guarded_request is None:
         raise ExchangeFailed("error", "a connection outside a request")
-    return at_work.errand
+    return at_work.guarded_request
 
 
 class _Lines(io.BufferedReader):
@@ -223,9 +223,9 @@ class _Guard:
                 refused = here._dns_host  # what a name stands for inside is nobody's business
                 continue
             line = socket.socket(family, kind, protocol)
-            line.settimeout(min(errand().left(), 15.0))
+            line.settimeout(min(guarded_request().left(), 15.0))
             self.cord = line.dup()
-            errand().hold(self)
+            guarded_request().hold(self)
             try:
                 line.connect(place)
             except OSError:
@@ -242,11 +242,11 @@ class _Guard:
     def putrequest(self, method: str, url: str, *arguments: Any, **options: Any) -> None:
         """The target goes out as it is canonical, not as urllib3 would write it."""
         if self.cord is not None:
-            errand().hold(self)
-        errand().kept = self.used and not errand().requests
-        errand().requests += 1
+            guarded_request().hold(self)
+        guarded_request().kept = self.used and not guarded_request().requests
+        guarded_request().requests += 1
         self.used = True
-        super().putrequest(method, errand().target, *arguments, **options)  # type: ignore[misc]
+        super().putrequest(method, guarded_request().target, *arguments, **options)  # type: ignore[misc]
 
     def close(self) -> None:
         self._drop_cord()
@@ -289,7 +289,7 @@ class Adapter(HTTPAdapter):
         self.poolmanager.pool_classes_by_scheme = {"http": _HttpPool, "https": _HttpsPool}
 
     def send(self, request: requests.PreparedRequest, *arguments: Any, **options: Any) -> requests.Response:
-        errand().wait_for_turn()
+        guarded_request().wait_for_turn()
         answer = super().send(request, *arguments, **options)
         if answer.status_code == 401:
             _swallow(answer)
@@ -330,7 +330,7 @@ def _swallow(answer: requests.Response) -> None:
                 raise ExchangeFailed("auth_failed", "its refusal is too long to go on signing in")
     except BROKEN:
         answer.close()
-        if errand().over or _NTLM_CHALLENGE.search(answer.headers.get("www-authenticate", "")):
+        if guarded_request().over or _NTLM_CHALLENGE.search(answer.headers.get("www-authenticate", "")):
             raise
     answer._content = b""
     answer._content_consumed = True

@@ -21,7 +21,7 @@ from crawler.values import Credentials, Fetched, Request
 from . import decoding, transfer_outcome
 from .body import ResponseBody, judge
 from .curl_transfer import ACCEPT, CONNECT_SECONDS, WHOLE_SECONDS
-from .guarded_connections import BROKEN, Errand, ExchangeFailed, Session, at_work, errand
+from .guarded_connections import BROKEN, ExchangeFailed, GuardedRequest, Session, at_work, guarded_request
 from .response_head import readable
 from .sign_in.digest_auth import target_of
 
@@ -49,7 +49,7 @@ class Ntlm(HttpNtlmAuth):
         return answer
 
     def _get_server_cert(self, response: requests.Response) -> bytes | None:
-        line = errand().connection.sock
+        line = guarded_request().connection.sock
         certificate = line.getpeercert(True) if hasattr(line, "getpeercert") else None
         found: bytes | None = _get_certificate_hash(certificate) if certificate else None
         return found
@@ -66,7 +66,7 @@ class FilledIn:
 class RequestsConnection:
     """A requests session for one crawl point, used by one thread at a time."""
 
-    def __init__(self, agent: str, credentials: Credentials | None, watch: Callable[[Errand], None]) -> None:
+    def __init__(self, agent: str, credentials: Credentials | None, watch: Callable[[GuardedRequest], None]) -> None:
         self._session = Session()
         self._agent = agent
         self._auth: AuthBase | None = None
@@ -87,7 +87,7 @@ class RequestsConnection:
 
     def _exchange(self, request: Request, form: FilledIn | None, until: float) -> Fetched:
         began = time.monotonic()
-        task = at_work.errand = Errand(target_of(request.url), until or began + WHOLE_SECONDS)
+        task = at_work.guarded_request = GuardedRequest(target_of(request.url), until or began + WHOLE_SECONDS)
         self._watch(task)
         answer = Fetched(request)
         try:
@@ -96,7 +96,7 @@ class RequestsConnection:
             answer.reason, answer.detail = task.over or _of(problem)
         finally:
             task.finish()
-            at_work.errand = None
+            at_work.guarded_request = None
             self.waited += task.waited
         if answer.reason:
             answer.body = b""
@@ -109,7 +109,7 @@ class RequestsConnection:
         try:
             self._send(request, form, answer)
         except requests.ConnectionError as problem:
-            task = errand()
+            task = guarded_request()
             if form is not None or task.over or not (task.kept and task.requests == 1 and _is_silence(problem)):
                 raise
             self._send(request, None, answer)
@@ -121,7 +121,7 @@ class RequestsConnection:
         ).prepare()
         prepared.url = request.url
         options: dict[str, Any] = {"verify": certifi.where(), "proxies": {}, "cert": None}
-        limits = (min(CONNECT_SECONDS, errand().left()), errand().left())
+        limits = (min(CONNECT_SECONDS, guarded_request().left()), guarded_request().left())
         reply = self._session.send(prepared, stream=True, timeout=limits, allow_redirects=False, **options)
         try:
             _read(reply, answer)
@@ -152,16 +152,16 @@ def _read(reply: requests.Response, answer: Fetched) -> None:
         for name, value in raw.headers.items()
     ]
     answer.received = sum(len(name) + len(value) + 4 for name, value in answer.headers)
-    answer.remote = errand().connection.remote if errand().connection is not None else ""
+    answer.remote = guarded_request().connection.remote if guarded_request().connection is not None else ""
     body = ResponseBody(answer.request, answer.status, answer.headers)
     try:
         for piece in raw.stream(_PIECE, decode_content=False):
             answer.received += len(piece)
-            errand().received = answer.received
+            guarded_request().received = answer.received
             if not body.write(piece):
                 raw.close()
                 break
-        over = errand().over
+        over = guarded_request().over
         if over:
             raise ExchangeFailed(*over)
     except (*BROKEN, ExchangeFailed):

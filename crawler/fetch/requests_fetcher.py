@@ -18,7 +18,7 @@ from clearinghouse.addresses.parsing import parse
 from crawler.values import Credentials, Fetched, Request
 
 from .curl import user_agent
-from .guarded_connections import Errand
+from .guarded_connections import GuardedRequest
 from .requests_exchange import RequestsConnection
 from .sign_in.form_sign_in import Attempt, SignedIn
 from .sign_in.point_key import PointKey
@@ -133,16 +133,16 @@ class RequestsTransport:
     def _end_late_ones(self) -> None:
         now = time.monotonic()
         for worker in self._workers:
-            errand = worker.errand
-            if errand is not None:
-                errand.look(now)
+            guarded_request = worker.guarded_request
+            if guarded_request is not None:
+                guarded_request.look(now)
 
 
 class _Worker:
     """One thread and its connections."""
 
     def __init__(self, jobs: "SimpleQueue[_Job | None]", done: Callable[[_Result], None]) -> None:
-        self.errand: Errand | None = None
+        self.guarded_request: GuardedRequest | None = None
         self._agent = user_agent()
         self._jobs = jobs
         self._done = done
@@ -155,9 +155,9 @@ class _Worker:
 
     def end(self) -> None:
         """From outside: what it is at is not wanted any more."""
-        errand = self.errand
-        if errand is not None:
-            errand.end()
+        guarded_request = self.guarded_request
+        if guarded_request is not None:
+            guarded_request.end()
 
     def fetch(self, request: Request) -> None:
         answer = Fetched(request, reason="error", detail="the thread that fetched it broke")
@@ -167,7 +167,7 @@ class _Worker:
             self._free, self._ask, self._ended = 1, lambda go: self._done(_Wish(origin, go, again=True)), None
             answer = self._line(origin, request.credentials).get(request)
         finally:
-            self.errand = None
+            self.guarded_request = None
             self._done(answer)
 
     def sign_in(self, key: PointKey, origin: str) -> None:
@@ -182,7 +182,7 @@ class _Worker:
             self._ended = None if there == origin else lambda: self._done(_Over(there))
             result = Attempt(line, key).make()
         finally:
-            self.errand = None
+            self.guarded_request = None
             line.close()
             self._done(result)
 
@@ -193,9 +193,9 @@ class _Worker:
             self._lines.pop(next(iter(self._lines))).close()
         return line
 
-    def _watch(self, errand: Errand) -> None:
-        errand.free, errand.ask, errand.ended = self._free, self._ask, self._ended
-        self.errand = errand
+    def _watch(self, guarded_request: GuardedRequest) -> None:
+        guarded_request.free, guarded_request.ask, guarded_request.ended = self._free, self._ask, self._ended
+        self.guarded_request = guarded_request
 
     def _work(self) -> None:
         try:

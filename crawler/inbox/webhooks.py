@@ -19,7 +19,7 @@ from clearinghouse.addresses import Refusal
 from clearinghouse.addresses.parsing import parse
 from clearinghouse.library.models import Sheet
 
-from ..fetch.guarded_connections import Errand, ExchangeFailed, Session, at_work
+from ..fetch.guarded_connections import ExchangeFailed, GuardedRequest, Session, at_work
 from ..liveness import database_clock
 from ..models import WebhookCall
 from ..values import USER_AGENT
@@ -84,10 +84,10 @@ def post(url: str, body: dict[str, Any]) -> tuple[bool, str]:
     address = parse(url)
     if isinstance(address, Refusal):
         return False, "not an address that can be reached"
-    errand = Errand(_target(address.href, address.origin), time.monotonic() + SECONDS)
-    watch = threading.Timer(SECONDS, errand.end, ("timeout", f"no answer within {SECONDS:.0f} s"))
+    guarded_request = GuardedRequest(_target(address.href, address.origin), time.monotonic() + SECONDS)
+    watch = threading.Timer(SECONDS, guarded_request.end, ("timeout", f"no answer within {SECONDS:.0f} s"))
     watch.start()
-    at_work.errand = errand
+    at_work.guarded_request = guarded_request
     headers = {"Content-Type": "application/json", "User-Agent": USER_AGENT, "Connection": "close"}
     try:
         with Session() as session:
@@ -98,11 +98,11 @@ def post(url: str, body: dict[str, Any]) -> tuple[bool, str]:
     except ExchangeFailed as failed:
         return False, f"{failed.reason}: {failed.detail}"
     except FAULTS as error:
-        return False, errand.over[1] if errand.over else f"no connection: {type(error).__name__}"
+        return False, guarded_request.over[1] if guarded_request.over else f"no connection: {type(error).__name__}"
     finally:
         watch.cancel()
-        errand.finish()
-        at_work.errand = None
+        guarded_request.finish()
+        at_work.guarded_request = None
 
 
 def _target(href: str, origin: str) -> str:

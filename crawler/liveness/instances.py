@@ -1,7 +1,7 @@
 """Owns: which processes live. Does not: crawl. Called by: instance, tick, the command crawl.
 
 A process has one row with a beat that its own loop raises (never a thread: a thread would go on beating in a
-process that hangs). A rival that sees the same beat for twenty seconds of its own clock, or knows that the process
+process that hangs). Another that sees the same beat for twenty seconds of its own clock, or knows that the process
 is gone, declares it dead; the dead one's next commit finds `alive = 0` and writes nothing.
 """
 
@@ -77,7 +77,7 @@ def fence(instance: Instance) -> None:
 
 
 class Pulse:
-    """The beat of a step that may take longer than rivals wait: beat() often, it writes once a second at most."""
+    """The beat of a step that may take longer than others wait: beat() often, it writes once a second at most."""
 
     def __init__(self, instance: Instance) -> None:
         self._instance = instance
@@ -115,7 +115,7 @@ def _ran_here(instance: Instance) -> bool:
 
 def end_stopped(own_id: int | None = None) -> list[Instance]:
     """Kill processes of this host that are stopped (SIGSTOP); called when nobody could write for as long as a writer
-    waits: one that stopped in a transaction holds the lock of an SQLite file for ever, and is dead to its rivals."""
+    waits: one that stopped in a transaction holds the lock of an SQLite file for ever, and is dead to the others."""
     ended = []
     for instance in Instance.objects.filter(alive=True).exclude(pk=own_id or 0):
         stopped = _ran_here(instance) and not gone(instance) and _stat(instance.pid)[:1] == ["T"]
@@ -143,20 +143,20 @@ class Watch:
     def __init__(self) -> None:
         self._seen: dict[int, tuple[int, float]] = {}
 
-    def bury_the_dead(self, own_id: int | None = None) -> list[Instance]:
+    def declare_silent_dead(self, own_id: int | None = None) -> list[Instance]:
         """Declare dead whoever is gone or silent for too long, and free their queues."""
         now = time.monotonic()
-        buried = []
+        declared_dead = []
         living = list(Instance.objects.filter(alive=True).exclude(pk=own_id or 0))
         for instance in living:
             beat, since = self._seen.get(instance.pk, (-1, now))
             if beat != instance.beat:
                 self._seen[instance.pk] = (instance.beat, now)
                 since = now
-            if (gone(instance) or now - since >= SILENCE_SECONDS) and bury(instance):
-                buried.append(instance)
+            if (gone(instance) or now - since >= SILENCE_SECONDS) and declare_dead(instance):
+                declared_dead.append(instance)
         self._seen = {i.pk: self._seen[i.pk] for i in living if i.pk in self._seen}
-        return buried
+        return declared_dead
 
     def forgive(self, refusal: Exception | None = None, own_id: int | None = None) -> None:
         """Silence in which the database refused writes does not count; who keeps it locked in its sleep is ended."""
@@ -167,20 +167,20 @@ class Watch:
                 end_stopped(own_id)
 
 
-def bury(instance: Instance) -> bool:
-    """Take over from a dead instance; False when a rival was faster or it moved after all."""
+def declare_dead(instance: Instance) -> bool:
+    """Take over from a dead instance; False when another was faster or it moved after all."""
     with transaction.atomic(using=WEBCRAWL):
         rows = Instance.objects.filter(pk=instance.pk, alive=True)
         if not gone(instance):
             rows = rows.filter(beat=instance.beat)
         if rows.update(alive=False) != 1:
             return False
-        _write_obituary(instance)
+        _note_death(instance)
         _free_queues(instance.pk, State.INTERRUPTED)
     return True
 
 
-def _write_obituary(instance: Instance) -> None:
+def _note_death(instance: Instance) -> None:
     """In the log of its run: who died, and in the log of each document it served, that others go on with it."""
     if not Run.objects.filter(pk=instance.run_id or 0, state__in=OPEN_STATES).exists():
         return

@@ -56,7 +56,7 @@ def lock() -> Iterator[None]:
 def held_by_another() -> bool:
     """Whether a living process carries out a propagation; one that is provably gone is buried first."""
     for instance in Instance.objects.filter(kind=KIND, alive=True):
-        if not (instances.gone(instance) and instances.bury(instance)):
+        if not (instances.gone(instance) and instances.declare_dead(instance)):
             return True
     return False
 

@@ -162,7 +162,7 @@ def carry_out(propagation_id: int, *, collector: Collector | None = None) -> Pro
 def _leave(row: Propagation, fault: BaseException | None) -> None:
     """The public goes home whatever happened; a fault of ours ends the propagation, a kill does not."""
     if isinstance(fault, Fenced):
-        return  # a rival works on it now
+        return  # another process works on it now
     if isinstance(fault, Exception):
         sentence = f"A fault of ours: {type(fault).__name__}: {fault}"
         for step in row.steps.filter(state=WORKING):

@@ -68,7 +68,7 @@ class InstanceCredentials:
         )
 
     def refused(self, owner: PointSettings) -> None:
-        """The site refused a page's password: written at once, so that no heir begins to count anew."""
+        """The site refused a page's password: written at once, so that nobody who takes over begins to count anew."""
         count = self._refused[owner.id] = self._refused.get(owner.id, 0) + 1
         if self._run_id is not None and count <= STRIKES:
             text = f"{owner.url} refused the saved user ID and password ({count} of at most {STRIKES} times)"

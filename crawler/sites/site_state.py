@@ -30,7 +30,7 @@ NO_PAUSE = 0.01  # between slots of a site without a pause that has fewer connec
 
 
 @dataclass(slots=True, eq=False)
-class Desk:
+class SiteState:
     """One site (scheme, host, port)."""
 
     origin: str
@@ -60,115 +60,115 @@ class Hosts:
         self.speed = speed
         self.patience = float(env.number("HOST_PATIENCE"))
         self._pace = RateSlots(instance)
-        self._desks: dict[str, Desk] = {}
-        self._wanting: set[Desk] = set()
-        self._queueing: dict[Desk, None] = {}  # in the order in which they came
-        self._learned: dict[Desk, None] = {}  # something that their rows do not say yet
+        self._sites: dict[str, SiteState] = {}
+        self._wanting: set[SiteState] = set()
+        self._queueing: dict[SiteState, None] = {}  # in the order in which they came
+        self._learned: dict[SiteState, None] = {}  # something that their rows do not say yet
         self._asked = self._beaten = 0.0
 
-    def desk(self, origin: str) -> Desk:
-        desk = self._desks.get(origin)
-        if desk is None:
+    def site(self, origin: str) -> SiteState:
+        site = self._sites.get(origin)
+        if site is None:
             self.meet([origin])
-            desk = self._desks[origin]
-        return desk
+            site = self._sites[origin]
+        return site
 
     def meet(self, origins: Iterable[str]) -> None:
         """Sites that are about to be asked for pages: what is known of them is looked up for all of them at once."""
-        fresh = [Desk(origin, digest_of(origin)) for origin in dict.fromkeys(origins) if origin not in self._desks]
+        fresh = [SiteState(origin, digest_of(origin)) for origin in dict.fromkeys(origins) if origin not in self._sites]
         if not fresh:
             return
-        known = site_store.read([desk.key for desk in fresh])
-        shared = self._pace.share({desk.key: desk.origin for desk in fresh})
-        for desk in fresh:
-            self._desks[desk.origin] = desk
-            desk.shared = max(1, shared[desk.key])
-            if row := known.get(desk.key):
-                self._hear(desk, row.trouble)
+        known = site_store.read([site.key for site in fresh])
+        shared = self._pace.share({site.key: site.origin for site in fresh})
+        for site in fresh:
+            self._sites[site.origin] = site
+            site.shared = max(1, shared[site.key])
+            if row := known.get(site.key):
+                self._hear(site, row.trouble)
                 if robots := Robots.from_status(row.robots_status, row.robots):
-                    desk.robots_state, desk.robots = KNOWN, robots
+                    site.robots_state, site.robots = KNOWN, robots
 
     # -- pace ---------------------------------------------------------------------------------------------------
 
-    def pause(self, desk: Desk) -> float:
-        delay = (desk.robots.crawl_delay if desk.robots else 0.0) or 0.0
+    def pause(self, site: SiteState) -> float:
+        delay = (site.robots.crawl_delay if site.robots else 0.0) or 0.0
         return max(SPEEDS[self.speed][0], delay)
 
-    def ready(self, desk: Desk, now: float) -> bool:
+    def ready(self, site: SiteState, now: float) -> bool:
         """Whether a page may be asked for now; a site with a pause is asked for a slot otherwise."""
-        return not desk.queue and self._free(desk, now)
+        return not site.queue and self._free(site, now)
 
-    def _free(self, desk: Desk, now: float) -> bool:
-        if now < desk.next_at or (desk.down_since and desk.flying):
+    def _free(self, site: SiteState, now: float) -> bool:
+        if now < site.next_at or (site.down_since and site.flying):
             return False
-        if not self._by_slots(desk):
-            return desk.flying < max(1, SPEEDS[self.speed][1] // desk.shared)
-        if desk.slots:
-            return desk.slots[0] <= now
-        self._wanting.add(desk)
+        if not self._by_slots(site):
+            return site.flying < max(1, SPEEDS[self.speed][1] // site.shared)
+        if site.slots:
+            return site.slots[0] <= now
+        self._wanting.add(site)
         return False
 
-    def _by_slots(self, desk: Desk) -> bool:
+    def _by_slots(self, site: SiteState) -> bool:
         """Whether each request takes its turn among those of all instances."""
-        return bool(self.pause(desk)) or desk.shared > SPEEDS[self.speed][1]
+        return bool(self.pause(site)) or site.shared > SPEEDS[self.speed][1]
 
     def ask(self, now: float) -> None:
         """Reserve slots for all sites that wait for one."""
         if not self._wanting or now - self._asked < ASK_SECONDS:
             return
         self._asked = now
-        wants = [self._want(desk) for desk in self._wanting]
+        wants = [self._want(site) for site in self._wanting]
         granted = self._pace.reserve(wants)
-        for desk in self._wanting:
-            desk.landed, desk.used = 0, True
-            desk.slots.extend(granted[desk.key])
+        for site in self._wanting:
+            site.landed, site.used = 0, True
+            site.slots.extend(granted[site.key])
         self._wanting.clear()
 
-    def _want(self, desk: Desk, limit: int | None = None) -> Want:
+    def _want(self, site: SiteState, limit: int | None = None) -> Want:
         limit = SPEEDS[self.speed][1] if limit is None else limit
         longest = max(pause for pause, _ in SPEEDS.values())
-        landed_ago, pause = time.monotonic() - desk.landed_at, self.pause(desk) or NO_PAUSE
-        return Want(desk.key, desk.origin, pause, limit, desk.landed, landed_ago, longest)
+        landed_ago, pause = time.monotonic() - site.landed_at, self.pause(site) or NO_PAUSE
+        return Want(site.key, site.origin, pause, limit, site.landed, landed_ago, longest)
 
-    def departed(self, desk: Desk) -> None:
-        desk.flying += 1
-        desk.used = True
-        if desk.slots:
-            desk.slots.popleft()
+    def departed(self, site: SiteState) -> None:
+        site.flying += 1
+        site.used = True
+        if site.slots:
+            site.slots.popleft()
 
-    def landed(self, desk: Desk) -> None:
-        desk.flying -= 1
-        desk.landed += 1
-        desk.landed_at = time.monotonic()
+    def landed(self, site: SiteState) -> None:
+        site.flying -= 1
+        site.landed += 1
+        site.landed_at = time.monotonic()
 
     # -- requests that are not the first of their page (fetch/turns.py) ----------------------------------------
 
     def again(self, origin: str, go: Callable[[], None]) -> None:
-        self.landed(self.desk(origin))
+        self.landed(self.site(origin))
         self.take(origin, go)
 
     def take(self, origin: str, go: Callable[[], None]) -> None:
-        desk = self.desk(origin)
-        desk.queue.append(go)
-        self._queueing[desk] = None
-        self._let_go(desk, time.monotonic())
+        site = self.site(origin)
+        site.queue.append(go)
+        self._queueing[site] = None
+        self._let_go(site, time.monotonic())
 
     def done(self, origin: str) -> None:
-        self.landed(self.desk(origin))
+        self.landed(self.site(origin))
 
     def let_on(self, now: float) -> None:
         """Those whose turn has come; also while no page may start, because what was begun is to end."""
-        for desk in list(self._queueing):
-            self._let_go(desk, now)
+        for site in list(self._queueing):
+            self._let_go(site, now)
         if self._queueing:
             self.ask(now)
 
-    def _let_go(self, desk: Desk, now: float) -> None:
-        while desk.queue and self._free(desk, now):
-            self.departed(desk)
-            desk.queue.popleft()()
-        if not desk.queue:
-            self._queueing.pop(desk, None)
+    def _let_go(self, site: SiteState, now: float) -> None:
+        while site.queue and self._free(site, now):
+            self.departed(site)
+            site.queue.popleft()()
+        if not site.queue:
+            self._queueing.pop(site, None)
 
     # -- over all instances -------------------------------------------------------------------------------------
 
@@ -178,112 +178,112 @@ class Hosts:
             return
         self._beaten = now
         alone = self._pace.alone()
-        idle = {desk for desk in self._desks.values() if not (desk.used or desk.flying or now < desk.next_at)}
+        idle = {site for site in self._sites.values() if not (site.used or site.flying or now < site.next_at)}
         self._drop_stale_slots()
-        self._give_back(idle if alone else self._desks.values())
-        self._pace.quit(desk.key for desk in idle)
-        shared = self._pace.share({desk.key: desk.origin for desk in self._desks.values() if desk not in idle})
-        for desk in self._desks.values():
-            desk.shared = shared[desk.key] or desk.shared
-            desk.used = False
+        self._give_back(idle if alone else self._sites.values())
+        self._pace.quit(site.key for site in idle)
+        shared = self._pace.share({site.key: site.origin for site in self._sites.values() if site not in idle})
+        for site in self._sites.values():
+            site.shared = shared[site.key] or site.shared
+            site.used = False
         if not alone:
             self._listen()
 
     def _drop_stale_slots(self) -> None:
         now = time.monotonic()
-        for desk in self._desks.values():
-            if desk.slots and now - desk.slots[0] > STALE_SLOT:
-                desk.landed += len(desk.slots)
-                desk.slots.clear()
+        for site in self._sites.values():
+            if site.slots and now - site.slots[0] > STALE_SLOT:
+                site.landed += len(site.slots)
+                site.slots.clear()
 
-    def _give_back(self, desks: Collection[Desk]) -> None:
-        landed = [desk for desk in desks if desk.landed and self._by_slots(desk) and not (desk.flying or desk.slots)]
+    def _give_back(self, sites: Collection[SiteState]) -> None:
+        landed = [site for site in sites if site.landed and self._by_slots(site) and not (site.flying or site.slots)]
         if landed:
-            self._pace.reserve([self._want(desk, 0) for desk in landed])
-            for desk in landed:
-                desk.landed = 0
+            self._pace.reserve([self._want(site, 0) for site in landed])
+            for site in landed:
+                site.landed = 0
 
     def _listen(self) -> None:
         """What other instances were told by our sites, or not told."""
         troubles = site_store.troubles()
-        for desk in self._desks.values():
-            if desk in self._learned:
+        for site in self._sites.values():
+            if site in self._learned:
                 continue
-            if desk.key in troubles:
-                self._hear(desk, troubles[desk.key])
-            elif desk.told:  # it answered somebody, or the next probe is due
-                desk.next_at = min(desk.next_at, desk.wait_until)
+            if site.key in troubles:
+                self._hear(site, troubles[site.key])
+            elif site.told:  # it answered somebody, or the next probe is due
+                site.next_at = min(site.next_at, site.wait_until)
 
-    def _hear(self, desk: Desk, trouble: SiteTrouble) -> None:
+    def _hear(self, site: SiteState, trouble: SiteTrouble) -> None:
         now = time.monotonic()
-        desk.next_at = max(desk.next_at, now + trouble.wait)
+        site.next_at = max(site.next_at, now + trouble.wait)
         if not trouble.failing_for:
-            desk.wait_until = max(desk.wait_until, now + trouble.wait)
+            site.wait_until = max(site.wait_until, now + trouble.wait)
             return
-        desk.told = True
+        site.told = True
         if trouble.wait < -LONGEST_PROBE:  # nobody has looked for long
-            self._learned[desk] = None
-        elif not desk.down_since:
-            desk.down_since, desk.trouble = now - trouble.failing_for, trouble.reason
-            desk.failures = max(desk.failures, BREAKER - 1)  # one failure of our own, and we know it too
+            self._learned[site] = None
+        elif not site.down_since:
+            site.down_since, site.trouble = now - trouble.failing_for, trouble.reason
+            site.failures = max(site.failures, BREAKER - 1)  # one failure of our own, and we know it too
 
     def leave(self) -> None:
         self._pace.leave()
 
     # -- silences -----------------------------------------------------------------------------------------------
 
-    def leave_alone(self, desk: Desk, seconds: float) -> None:
+    def leave_alone(self, site: SiteState, seconds: float) -> None:
         """The site asked for it: all instances wait, also after a restart."""
-        desk.next_at = max(desk.next_at, time.monotonic() + seconds)
-        desk.wait_until = max(desk.wait_until, time.monotonic() + seconds)
-        self._learned[desk] = None
+        site.next_at = max(site.next_at, time.monotonic() + seconds)
+        site.wait_until = max(site.wait_until, time.monotonic() + seconds)
+        self._learned[site] = None
 
-    def answered(self, desk: Desk) -> None:
-        if not (desk.failures or desk.told):
+    def answered(self, site: SiteState) -> None:
+        if not (site.failures or site.told):
             return
-        if desk.told or desk.down_since:
-            self._learned[desk] = None
-            desk.next_at = desk.wait_until
-        desk.failures, desk.down_since = 0, 0.0
+        if site.told or site.down_since:
+            self._learned[site] = None
+            site.next_at = site.wait_until
+        site.failures, site.down_since = 0, 0.0
 
-    def silent(self, desk: Desk, reason: str) -> None:
+    def silent(self, site: SiteState, reason: str) -> None:
         """No answer came. After a few in a row the site is only probed, less and less often.
 
         A probe waits as long again as the silence lasts, however many requests were under way when it began.
         """
         now = time.monotonic()
-        desk.failures += 1
-        desk.trouble = reason
-        if desk.failures >= BREAKER:
-            desk.down_since = desk.down_since or now
-            wait = min(max(FIRST_PROBE, now - desk.down_since), LONGEST_PROBE)
-            desk.next_at = max(desk.next_at, now + wait)
-            self._learned[desk] = None
+        site.failures += 1
+        site.trouble = reason
+        if site.failures >= BREAKER:
+            site.down_since = site.down_since or now
+            wait = min(max(FIRST_PROBE, now - site.down_since), LONGEST_PROBE)
+            site.next_at = max(site.next_at, now + wait)
+            self._learned[site] = None
 
-    def given_up(self, desk: Desk) -> bool:
+    def given_up(self, site: SiteState) -> bool:
         """The site was silent for longer than our patience, and to us too."""
-        patient = not desk.down_since or time.monotonic() - desk.down_since <= self.patience
-        return not patient and desk.failures >= BREAKER
+        patient = not site.down_since or time.monotonic() - site.down_since <= self.patience
+        return not patient and site.failures >= BREAKER
 
-    def learned(self, desk: Desk) -> None:
+    def learned(self, site: SiteState) -> None:
         """Its row is to say it, with the next commit."""
-        self._learned[desk] = None
+        self._learned[site] = None
 
     def save(self) -> None:
         """With the commit of a batch: what was learned of sites."""
         if self._learned:
-            site_store.write([self._note(desk) for desk in self._learned])
+            site_store.write([self._note(site) for site in self._learned])
             self._learned.clear()
 
-    def _note(self, desk: Desk) -> Note:
-        robots, desk.fresh_robots = desk.fresh_robots, None
+    def _note(self, site: SiteState) -> Note:
+        robots, site.fresh_robots = site.fresh_robots, None
         now = time.monotonic()
-        asked = max(desk.wait_until - now, 0.0)
-        if desk.down_since:
-            desk.told = True
-            probe = 0.0 if self.given_up(desk) else desk.next_at - now
-            silence = max(now - desk.down_since, 0.001), desk.trouble
-            return Note(desk.key, max(asked, probe, 0.001), silence, robots)
-        answers_again = (0.0, "") if desk.told else None
-        desk.told = False
-        return Note(desk.key, asked, answers_again, robots)
+        asked = max(site.wait_until - now, 0.0)
+        if site.down_since:
+            site.told = True
+            probe = 0.0 if self.given_up(site) else site.next_at - now
+            silence = max(now - site.down_since, 0.001), site.trouble
+            return Note(site.key, max(asked, probe, 0.001), silence, robots)
+        answers_again = (0.0, "") if site.told else None
+        site.told = False
+        return Note(site.key, asked, answers_again, robots)

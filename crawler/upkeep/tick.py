@@ -130,7 +130,7 @@ class Tick:
             log.debug("That it works again could not be written: %s", away)
 
     def _take_over(self) -> None:
-        for instance in self.watch.bury_the_dead():
+        for instance in self.watch.declare_silent_dead():
             log.warning(
                 "Instance %s (process %s on %s) died: its queues are free", instance.pk, instance.pid, instance.host
             )

@@ -146,7 +146,7 @@ def _save(request: HttpRequest, document: Document, point: CrawlPoint | None, fo
             saved, cautions = services.update_crawl_point(point, values, _version(form))
     except Invalid as wrong:
         form.refuse(wrong)
-        extra = {"fixes": wrong.fixes, "twin": wrong.twin}
+        extra = {"fixes": wrong.fixes, "duplicate": wrong.duplicate}
         return _show(request, document, point and _fresh(point), form, extra, status=422)
     except StaleRecord:
         if point is None:

@@ -84,7 +84,7 @@ class Judge:
         read = [self._read(line) for line in lines]
         by_id, by_key = self._stored(read)
         planned = [self._planned(one, by_id, by_key) for one in read]
-        self._refuse_twins(planned)
+        self._refuse_duplicates(planned)
         return planned
 
     def _read(self, line: CsvLine) -> _Read:
@@ -156,7 +156,7 @@ class Judge:
         key = services.point_key(self.document.pk, clean["url"], clean["root"])
         return PlannedLine(one.line.number, CHANGE, clean["url"], message, changes, values, point, key)
 
-    def _refuse_twins(self, planned: Sequence[PlannedLine]) -> None:
+    def _refuse_duplicates(self, planned: Sequence[PlannedLine]) -> None:
         """No two lines for one crawl point, and no crawl point that another one is already."""
         doing = [one for one in planned if one.outcome in (ADD, CHANGE)]
         keys = {one.key for one in doing}
@@ -170,9 +170,9 @@ class Judge:
                 continue
             mine = one.point.pk if one.point else None
             if mine in points or (mine is None and one.key in taken):
-                one.outcome, one.message = ERROR, TWICE if mine else services.TWIN
+                one.outcome, one.message = ERROR, TWICE if mine else services.DUPLICATE
             elif one.key and (one.key in taken or live.get(one.key, mine) != mine):
-                one.outcome, one.message = ERROR, services.TWIN
+                one.outcome, one.message = ERROR, services.DUPLICATE
             if one.outcome == ERROR:
                 continue
             if mine is not None:

@@ -132,8 +132,8 @@ def restore(request: HttpRequest, doc_id: int) -> HttpResponse:
         try:
             services.restore_exclude_url(exclude)
             messages.success(request, f"Restored exclude URL {exclude.pattern}.")
-        except Invalid as twin:
-            messages.error(request, f"{twin}.")
+        except Invalid as duplicate:
+            messages.error(request, f"{duplicate}.")
     return back(request, document, PLACE)
 
 

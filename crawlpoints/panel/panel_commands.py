@@ -98,8 +98,8 @@ def restore(request: HttpRequest, doc_id: int) -> HttpResponse:
     for point in points:
         try:
             restored.append(services.restore_crawl_point(point))
-        except Invalid as twin:
-            messages.error(request, f"{twin}.")
+        except Invalid as duplicate:
+            messages.error(request, f"{duplicate}.")
     if restored:
         one = f"Restored crawl point {restored[0].url}."
         messages.success(request, one if len(restored) == 1 else f"Restored {plural(len(restored), 'crawl point')}.")

@@ -11,7 +11,7 @@ from django.test import Client
 from django.utils import timezone
 
 from clearinghouse.accounts.models import RecentEvent
-from clearinghouse.accounts.sign_in.visitor_key import household
+from clearinghouse.accounts.sign_in.visitor_key import visitor_key
 from tests.people import PASSWORD
 from tests.proves import proves
 
@@ -148,7 +148,7 @@ def test_the_addresses_of_one_household_have_five_attempts_together(editor: Any)
     ],
 )
 def test_who_counts_as_one_visitor(one: str, other: str, same: bool) -> None:
-    assert (household(one) == household(other)) is same
+    assert (visitor_key(one) == visitor_key(other)) is same
 
 
 def test_a_success_forgets_the_failures_before_it(client: Client, editor: Any) -> None:

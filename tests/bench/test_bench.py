@@ -175,7 +175,9 @@ def test_crawls_that_store_nothing_end_the_crowd_at_once():
 
 
 def test_the_first_propagation_is_compared_with_a_plain_copy_and_a_plain_index(rows, monkeypatch):
-    monkeypatch.setattr(propagation.process_limits, "step_back", lambda: None)  # a process cannot become important again
+    monkeypatch.setattr(
+        propagation.process_limits, "step_back", lambda: None
+    )  # a process cannot become important again
     propagation.main(["--pages", "12", "--rounds", "1"])
     found = rows()
     assert {"copying", "indexing", "verifying"} <= found.keys()

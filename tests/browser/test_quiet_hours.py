@@ -19,7 +19,9 @@ MOST_PRESSES = 6
 @pytest.fixture
 def no_quiet_hours(busy_house: House) -> Iterator[House]:
     yield busy_house
-    done = busy_house.run("shell", "-v", "0", "-c", "from crawler.launching.quiet_hours import set_hours; set_hours('0' * 168, 'test')")
+    done = busy_house.run(
+        "shell", "-v", "0", "-c", "from crawler.launching.quiet_hours import set_hours; set_hours('0' * 168, 'test')"
+    )
     assert done.returncode == 0, done.stderr
 
 

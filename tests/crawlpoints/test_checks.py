@@ -111,11 +111,11 @@ def test_a_wrong_root_string_offers_the_folder_of_the_url() -> None:
 
 
 def test_the_same_url_and_root_twice_in_a_document_names_the_twin() -> None:
-    twin = Neighbour(7, GOOD["url"], "https://EXAMPLE.gov/measures/")
+    duplicate = Neighbour(7, GOOD["url"], "https://EXAMPLE.gov/measures/")
     with pytest.raises(Invalid) as caught:
-        check_point(GOOD | {"url": "HTTPS://Example.gov:443/measures/index.html#top"}, Around(points=[twin]))
+        check_point(GOOD | {"url": "HTTPS://Example.gov:443/measures/index.html#top"}, Around(points=[duplicate]))
     assert caught.value.errors["url"] == ["This document already has this crawl point"]
-    assert caught.value.twin == 7
+    assert caught.value.duplicate == 7
 
 
 def test_the_same_url_with_another_root_is_another_crawl_point() -> None:

@@ -275,7 +275,7 @@ def test_a_password_typed_before_a_conflict_is_asked_for_again_not_shown(
     answer = browser.post(url, mine | {"depth": "5", "password": "typed-9S", "do": "save"})
     page = answer.content.decode()
     assert answer.status_code == 409
-    assert "typed-9S" not in page and "Enter it again" in page
+    assert "typed-9S" not in page and "enter it again" in page
 
 
 def test_the_entries_for_a_crawl_point_deleted_meanwhile_stay(

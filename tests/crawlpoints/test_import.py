@@ -97,7 +97,7 @@ def test_a_password_is_asked_for_in_the_dialog(document: Document) -> None:
     text = "url,authentication,user_id\nhttps://a.example.org/,Basic,me\nhttps://a.example.org/,Magic,me\n"
     first, second = short_import.plan_points(document, text).lines
     assert "Passwords are never in a CSV: use the dialog" in first.message
-    assert "'Magic' is no authentication" in second.message
+    assert "'Magic' is not a kind of authentication" in second.message
 
 
 @pytest.mark.parametrize("text", ["", "depth_limit\n3\n", 'url\n"open', "url,url\na,b\n"])

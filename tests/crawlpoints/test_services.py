@@ -115,7 +115,7 @@ def test_a_deleted_crawl_point_makes_room_for_a_new_one_and_then_stays_deleted(d
     new, _ = services.add_crawl_point(document, VALUES)
     with pytest.raises(Invalid, match="already has this crawl point") as caught:
         services.restore_crawl_point(CrawlPoint.everything.get(pk=old.pk))
-    assert caught.value.twin == new.pk
+    assert caught.value.duplicate == new.pk
 
 
 def test_the_password_is_stored_sealed_and_comes_back_only_through_the_query(document: Document) -> None:

@@ -171,11 +171,11 @@ def test_the_addresses_of_a_household_count_as_one_for_nginx_however_they_are_wr
     def network(address: str) -> str:
         return next((found[1] for one in patterns if (found := one.match(address))), address)
 
-    for first, second, household in (
+    for first, second, visitor_key in (
         ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::7", "2001:db8:1:2:"),
         ("2001:db8::a:b:c:d", "2001:db8::1", "2001:db8"),
         ("2001:db8:1::a", "2001:db8:1::b", "2001:db8:1"),
     ):
-        assert network(first) == network(second) == household
+        assert network(first) == network(second) == visitor_key
     assert network("2001:db8:1:3::7") != network("2001:db8:1:2::7")
     assert (network("203.0.113.7"), network("::ffff:203.0.113.7")) == ("203.0.113.7", "::ffff:203.0.113.7")

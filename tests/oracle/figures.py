@@ -30,7 +30,7 @@ class Figures:
         self.kinds["killed and resumed"] += result.killed > 0
         self.kinds["maxima"] += world.limited
         self.kinds["excludes"] += any(document.excludes for document in documents)
-        self.kinds["duplicates"] += sum(node.twin for node in nodes) > 1
+        self.kinds["duplicates"] += sum(node.duplicate for node in nodes) > 1
         self.kinds["failures"] += any(node.status >= 400 for node in nodes)
         self.kinds["robots.txt"] += bool(world.robots)
         self.kinds["nofollow"] += any(node.nofollow or any(link[1] for link in node.links) for node in nodes)

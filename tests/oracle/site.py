@@ -104,7 +104,7 @@ class Handler(BaseHTTPRequestHandler):
 
 
 def body_of(path: str, node: Node) -> bytes:
-    name = "twin" if node.twin else html.escape(path)
+    name = "twin" if node.duplicate else html.escape(path)
     robots = '<meta name="robots" content="nofollow">' if node.nofollow else ""
     anchors = "".join(
         f'<li><a href="{html.escape(href)}"{" rel=nofollow" if nofollow else ""}>there</a>'

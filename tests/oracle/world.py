@@ -20,7 +20,7 @@ class Node:
     nofollow: bool = False  # of the whole page
     cookie: bool = False  # sends back to itself until it gets its cookie
     etag: bool = False
-    twin: bool = False  # shows the same text as the other twins
+    duplicate: bool = False  # shows the same text as the other twins
 
 
 @dataclass
@@ -86,7 +86,7 @@ def _node(rnd: random.Random, base: str, paths: list[str], redirects: float) -> 
         return rnd.choice([Node(kind="image/png"), Node(status=301), Node(cookie=True)])
     links = [(_written(rnd, base, path), rnd.random() < 0.05) for path in rnd.choices(paths, k=rnd.randint(1, 6))]
     links += [(_junk(rnd, base), False)] if rnd.random() < 0.15 else []
-    return Node(links, nofollow=rnd.random() < 0.04, etag=rnd.random() < 0.3, twin=rnd.random() < 0.1)
+    return Node(links, nofollow=rnd.random() < 0.04, etag=rnd.random() < 0.3, duplicate=rnd.random() < 0.1)
 
 
 def _written(rnd: random.Random, base: str, path: str) -> str:

@@ -28,16 +28,16 @@ def test_the_truth_of_a_site_is_what_its_links_lead_to() -> None:
 
 def test_a_site_changes_as_it_says_and_two_of_them_alike() -> None:
     pages: dict[str, Page] = {}
-    site, twin = Changing(1, pages, seed=1), Changing(1, {}, seed=1)
+    site, duplicate = Changing(1, pages, seed=1), Changing(1, {}, seed=1)
     before = site.truth(Settings())
     site.change(1)
-    twin.change(1)
+    duplicate.change(1)
     now = site.truth(Settings())
     gone, come = before.pages.keys() - now.pages.keys(), now.pages.keys() - before.pages.keys()
     assert (len(gone), len(come), now.failed) == (1, 1, 1), "a page that went leaves a dead link behind"
     leaves = [path for path in before.pages.keys() & now.pages.keys() if "leaf" in path]
     assert sum(before.pages[path] != now.pages[path] for path in leaves) == CHANGED
-    assert now.pages == twin.truth(Settings()).pages
+    assert now.pages == duplicate.truth(Settings()).pages
     path = next(iter(come))
     assert hashlib.sha256(pages[path].body).digest() == now.pages[path]
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from . import recent_events
-from .visitor_key import household
+from .visitor_key import visitor_key
 
 OF_NAME_HERE = 5
 OF_ADDRESS = 10
@@ -53,7 +53,7 @@ class AttemptKeys:
     @classmethod
     def of(cls, name: str, address: str, browser: str = "") -> "AttemptKeys":
         """`browser` is the text of its cookie, which counts for nothing unless it is known: see counted()."""
-        account, here = _account(name), household(address)
+        account, here = _account(name), visitor_key(address)
         place = f"browser {browser}" if browser else here
         key = recent_events.key_of
         return cls(

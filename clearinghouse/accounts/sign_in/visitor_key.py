@@ -6,8 +6,8 @@ from ipaddress import IPv6Address, ip_address
 _WITH_PORT = re.compile(r"\[([0-9a-fA-F:.]+)\](?::\d+)?|([0-9.]+):\d+")  # as some proxies write it
 
 
-def household(address: str) -> str:
-    """One text for all addresses of a household: of the sixth version everybody has 2^64 of them, which are one; the
+def visitor_key(address: str) -> str:
+    """One text for all addresses of one visitor: of the sixth version everybody has 2^64 of them, which are one; the
     port, another with each connection, is none of it."""
     written = _WITH_PORT.fullmatch(address)
     text = (written[1] or written[2]) if written else address

@@ -97,7 +97,7 @@ class Derivation:
             last = rows[-1][0] if rows else last
 
     def _beat(self) -> None:
-        """Counting may take longer than rivals wait."""
+        """Counting may take longer than other instances wait."""
         if time.monotonic() - self._written >= _BEAT:
             self._write([], self.excursion.derived_to)
 

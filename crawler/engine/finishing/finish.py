@@ -23,7 +23,7 @@ from ...policy.frontier import SHORT, Frontier
 from ...values import FAILED, SKIPPED, Snapshot
 from .. import message_queue, storage
 from ..counters import ExcursionCounters
-from ..local_queue import ServedQueue
+from ..local_queue import LocalQueue
 from ..storage import PendingWrites, Verdict
 from . import finish_batch
 from .backlink_counts import Derivation
@@ -44,7 +44,7 @@ _SHOW_AGAIN = (
 _SHOW_NOTHING = "DELETE FROM page_head WHERE doc_id = %s AND url_key = %s AND version_id = %s"
 
 
-def finish_small(instance: Instance, queues: list[ServedQueue]) -> list[ServedQueue]:
+def finish_small(instance: Instance, queues: list[LocalQueue]) -> list[LocalQueue]:
     """These queues are empty: end the excursions that can be ended many at a time, and return the others."""
     small, large = finish_batch.choose(queues)
     for part in finish_batch.parts(small):
@@ -56,7 +56,7 @@ def finish_small(instance: Instance, queues: list[ServedQueue]) -> list[ServedQu
     return large
 
 
-def finish(instance: Instance, queue: ServedQueue) -> Iterator[None]:
+def finish(instance: Instance, queue: LocalQueue) -> Iterator[None]:
     """The queue is empty, or its maxima are used up: the document's excursion is over. In short steps, between which
     others are served."""
     while queue.waiting and _judge_waiting(instance, queue.work, SKIPPED, "page_limit"):
@@ -66,12 +66,12 @@ def finish(instance: Instance, queue: ServedQueue) -> Iterator[None]:
     yield from _count_and_close(instance, queue.excursion, state)
 
 
-def _state(queue: ServedQueue) -> State:
+def _state(queue: LocalQueue) -> State:
     limited = queue.tally.reasons["page_limit"] + queue.tally.reasons["run_limit"] > 0
     return State.FINISHED_AT_LIMIT if limited else State.FINISHED
 
 
-def end_early(instance: Instance, queue: ServedQueue, order: str) -> Iterator[None]:
+def end_early(instance: Instance, queue: LocalQueue, order: str) -> Iterator[None]:
     """Stopped, cancelled, or at the run's limit: what still waits gets its verdict, then the excursion ends."""
     reason, state = EARLY_ENDS[order]
     while _judge_waiting(instance, queue.work, SKIPPED, reason):
@@ -143,7 +143,7 @@ def _put_back_heads(instance: Instance, excursion: Excursion) -> Iterator[None]:
 
 
 def _count_and_close(instance: Instance, excursion: Excursion, state: State) -> Iterator[None]:
-    """What is kept is counted first; the excursion stays stopping meanwhile, and an heir goes on from there."""
+    """What is kept is counted first; the excursion stays stopping meanwhile, and the next one goes on from there."""
     yield from Derivation(instance, excursion, state).steps()
     yield from _close(instance, excursion, state)
 

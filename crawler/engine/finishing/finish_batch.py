@@ -17,14 +17,14 @@ from ...models import ActiveQueue, Event, Excursion, LedgerEntry, Message, PageV
 from ...policy.backlinks import ALL, count_backlinks, link_keys
 from ...policy.crawl_difference import CrawlDifference
 from ...runs.latest_crawls import KEPT
-from ..local_queue import ServedQueue
+from ..local_queue import LocalQueue
 
 AT_ONCE = 64  # documents in one transaction,
 ADDRESSES_AT_ONCE = 4_096  # and their addresses: some tens of milliseconds
 MOST = 512  # addresses of a document that is ended here
 
 
-def choose(queues: list[ServedQueue]) -> tuple[list[ServedQueue], list[ServedQueue]]:
+def choose(queues: list[LocalQueue]) -> tuple[list[LocalQueue], list[LocalQueue]]:
     """Those that can be ended here, and the rest."""
     small = [queue for queue in queues if len(queue.frontier.known) <= MOST and not queue.excursion.derived_to]
     small = [queue for queue in small if queue.excursion.state == State.RUNNING and not queue.waiting]
@@ -38,9 +38,9 @@ def choose(queues: list[ServedQueue]) -> tuple[list[ServedQueue], list[ServedQue
     return small, [queue for queue in queues if queue.excursion.pk not in chosen]
 
 
-def parts(queues: list[ServedQueue]) -> Iterator[list[ServedQueue]]:
+def parts(queues: list[LocalQueue]) -> Iterator[list[LocalQueue]]:
     """As many at a time as belong into one transaction."""
-    part: list[ServedQueue] = []
+    part: list[LocalQueue] = []
     addresses = 0
     for queue in queues:
         size = len(queue.frontier.known)
@@ -53,7 +53,7 @@ def parts(queues: list[ServedQueue]) -> Iterator[list[ServedQueue]]:
         yield part
 
 
-def close(queues: list[ServedQueue], states: list[State]) -> None:
+def close(queues: list[LocalQueue], states: list[State]) -> None:
     """End these excursions; inside the caller's transaction."""
     ids = [queue.excursion.pk for queue in queues]
     pages = _pages(ids)
@@ -86,7 +86,7 @@ def _pages(ids: list[int]) -> dict[int, list[tuple[bytes, bytes]]]:
     return found
 
 
-def _end(queues: list[ServedQueue], states: list[State]) -> None:
+def _end(queues: list[LocalQueue], states: list[State]) -> None:
     ids, now = [queue.excursion.pk for queue in queues], timezone.now()
     for state in set(states):
         ending = [pk for pk, end in zip(ids, states, strict=True) if end == state]

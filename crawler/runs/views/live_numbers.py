@@ -88,7 +88,7 @@ def _digest(*seen: object) -> str:
 
 
 def _shown(run: Run, by_state: dict[str, Totals]) -> str:
-    """The state as people hear it: paused only when the last document rests, interrupted until an heir goes on."""
+    """The state as people hear it: paused only when the last document rests, interrupted until another goes on."""
     going_on = State.RUNNING in by_state
     if going_on:
         return PAUSING if run.state == State.PAUSED else run.state

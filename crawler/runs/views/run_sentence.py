@@ -20,7 +20,7 @@ _ORDINALS = {1: "st", 2: "nd", 3: "rd"}
 
 
 def state_code(run: Run, standing: Standing = PLAIN) -> str:
-    """The state to show: a run whose documents all wait for an heir of the dead is interrupted; a limit that only
+    """The state to show: a run whose documents all wait for another instance is interrupted; a limit that only
     documents of others met is none."""
     if run.state == State.FINISHED_AT_LIMIT and standing.limit_elsewhere:
         return State.FINISHED

@@ -79,13 +79,13 @@ def bring_back(folder: Path, found: Manifest) -> Restored:
     if KEYS in found.parts:
         done.notes += _keys(json.loads((folder / KEYS).read_text()), aside)
     done.aside = str(aside) if aside.exists() else ""
-    bury_processes()
+    declare_processes_dead()
     return done
 
 
-def bury_processes() -> int:
+def declare_processes_dead() -> int:
     """The processes of the backup work elsewhere or no more: their queues are free at once."""
-    return sum(instances.bury(instance) for instance in Instance.objects.filter(alive=True))
+    return sum(instances.declare_dead(instance) for instance in Instance.objects.filter(alive=True))
 
 
 def _place(alias: str) -> Path:

@@ -16,7 +16,7 @@ from crawler.launching import control
 from crawler.launching.launch import LaunchRequest, launch, scope
 from crawler.ledger.ledger_check import faults
 from crawler.ledger.queries import Filter, rows_of
-from crawler.liveness.instances import bury, fence, gone, register
+from crawler.liveness.instances import declare_dead, fence, gone, register
 from crawler.models import (
     ActiveQueue,
     CrawledPage,
@@ -297,9 +297,9 @@ def test_a_death_is_told_once_and_not_to_a_run_that_has_ended() -> None:
     Instance.objects.filter(run=run).update(pid_started=1)
     first.refresh_from_db()
     second.refresh_from_db()
-    assert bury(first) and not bury(first)
+    assert declare_dead(first) and not declare_dead(first)
     Run.objects.filter(pk=run.pk).update(state="finished")
-    assert bury(second)
+    assert declare_dead(second)
     assert Event.objects.get(run=run, kind="interrupted").text.endswith("; it served no document")
 
 

@@ -4,8 +4,8 @@ import pytest
 
 from crawler.engine import loop, ready_queues
 from crawler.engine.initializer import initialize
-from crawler.engine.local_queue import ServedQueue
-from crawler.engine.ready_queues import Attention
+from crawler.engine.local_queue import LocalQueue
+from crawler.engine.ready_queues import ReadyQueues
 from crawler.launching.launch import LaunchRequest, launch
 from crawler.models import Excursion
 from crawler.sites.speeds import SPEEDS
@@ -42,8 +42,8 @@ def test_a_new_queue_is_looked_at_also_on_a_machine_that_has_just_started(monkey
     monkeypatch.setattr(ready_queues, "ALL_SECONDS", 3600.0)
     run = launch(LaunchRequest([make_document({"url": "http://127.0.0.1:1/"}).pk], by="test"))
     initialize(run)
-    queue = ServedQueue(Excursion.objects.get(run=run))
-    all_queues = Attention({queue.excursion.pk: queue})
+    queue = LocalQueue(Excursion.objects.get(run=run))
+    all_queues = ReadyQueues({queue.excursion.pk: queue})
     assert all_queues.pick(now=5.0) == [queue], "five seconds after the clock began"
     assert all_queues.pick(now=6.0) == []
     all_queues.call_all()

@@ -6,7 +6,7 @@ import pytest
 
 from crawler.engine import message_queue, storage
 from crawler.engine.initializer import initialize
-from crawler.engine.local_queue import IN_MEMORY, ServedQueue
+from crawler.engine.local_queue import IN_MEMORY, LocalQueue
 from crawler.launching.launch import LaunchRequest, launch
 from crawler.liveness.instances import register
 from crawler.models import Excursion, Instance, Run
@@ -18,13 +18,13 @@ pytestmark = pytest.mark.django_db(databases=["default", "webcrawl"])
 SITE = "http://127.0.0.1:8123"
 
 
-def served(run: Run) -> tuple[Instance, ServedQueue]:
+def served(run: Run) -> tuple[Instance, LocalQueue]:
     instance = register(run.pk)
-    return instance, ServedQueue(message_queue.claim(instance, 1)[0])
+    return instance, LocalQueue(message_queue.claim(instance, 1)[0])
 
 
 @pytest.fixture
-def queue() -> Iterator[tuple[Instance, ServedQueue]]:
+def queue() -> Iterator[tuple[Instance, LocalQueue]]:
     document = make_document({"url": f"{SITE}/", "root": f"{SITE}/", "depth": 99})
     run = launch(LaunchRequest([document.pk], by="test", speed="fast"))
     initialize(run)
@@ -33,19 +33,19 @@ def queue() -> Iterator[tuple[Instance, ServedQueue]]:
     yield instance, queue
 
 
-def found(queue: ServedQueue, depth: int, *paths: str) -> None:
+def found(queue: LocalQueue, depth: int, *paths: str) -> None:
     """A page at this depth was read; it links there."""
     parent = queue.frontier.judge(f"{SITE}/").key
     queue.frontier.links(parent, [Way(0, depth, 0, True)], [SITE + path for path in paths])
     queue.absorb()
 
 
-def taken(queue: ServedQueue, count: int) -> list[str]:
+def taken(queue: LocalQueue, count: int) -> list[str]:
     return [queue.take(queue.next_item(SITE)[1]).url.removeprefix(SITE) for _ in range(count)]
 
 
 @proves("F13")
-def test_a_waiting_address_found_by_a_shorter_way_moves_forward(queue: tuple[Instance, ServedQueue]) -> None:
+def test_a_waiting_address_found_by_a_shorter_way_moves_forward(queue: tuple[Instance, LocalQueue]) -> None:
     _, served_queue = queue
     found(served_queue, 4, "/far")
     found(served_queue, 2, "/middle", "/other")
@@ -53,7 +53,7 @@ def test_a_waiting_address_found_by_a_shorter_way_moves_forward(queue: tuple[Ins
     assert taken(served_queue, 3) == ["/far", "/middle", "/other"]
 
 
-def test_an_address_that_left_memory_comes_back_when_it_is_found_nearer(queue: tuple[Instance, ServedQueue]) -> None:
+def test_an_address_that_left_memory_comes_back_when_it_is_found_nearer(queue: tuple[Instance, LocalQueue]) -> None:
     instance, served_queue = queue
     found(served_queue, 2, *(f"/{n}" for n in range(IN_MEMORY)))
     found(served_queue, 5, "/far", "/farther")
@@ -67,7 +67,7 @@ def test_an_address_that_left_memory_comes_back_when_it_is_found_nearer(queue: t
 
 
 @proves("rule 2")
-def test_every_address_is_taken_once_and_none_passes_a_nearer_one(queue: tuple[Instance, ServedQueue]) -> None:
+def test_every_address_is_taken_once_and_none_passes_a_nearer_one(queue: tuple[Instance, LocalQueue]) -> None:
     instance, served_queue = queue
     names = [f"/{n}" for n in range(3 * IN_MEMORY)]
     found(served_queue, 6, *names)

@@ -8,7 +8,7 @@ import pytest
 
 from crawler.engine import dispatch, loop
 from crawler.engine.child_processes import Parsers
-from crawler.engine.dispatch import Traffic
+from crawler.engine.dispatch import Dispatcher
 from crawler.engine.initializer import initialize
 from crawler.engine.loop import InstanceLoop
 from crawler.launching import control
@@ -48,13 +48,13 @@ GO_ON = {"pause": control.resume, "pause the document": lambda run, by: control.
 @pytest.fixture
 def starts(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """When each request went out."""
-    start, found = Traffic._start, list[float]()
+    start, found = Dispatcher._start, list[float]()
 
-    def noted(self: Traffic, *what: Any) -> None:
+    def noted(self: Dispatcher, *what: Any) -> None:
         found.append(time.monotonic())
         start(self, *what)
 
-    monkeypatch.setattr(Traffic, "_start", noted)
+    monkeypatch.setattr(Dispatcher, "_start", noted)
     monkeypatch.setitem(SPEEDS, "polite", (2.0, 1))
     return found
 
@@ -157,19 +157,19 @@ def test_what_is_asked_while_a_pause_waits_for_the_last_pages_is_obeyed(
 
 def test_no_round_starts_requests_for_longer_than_an_order_may_wait(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each queue may have to be filled before it starts something; with hundreds, that took seconds."""
-    start, begun = Traffic._start, []
+    start, begun = Dispatcher._start, []
     with serve({f"/{n}/": Page() for n in range(5)}) as site:
         doc_ids = [make_document({"url": site.url(f"/{n}/")}).pk for n in range(5)]
         run = launch(LaunchRequest(doc_ids, by="test", speed="fast", ignore_robots=True))
         initialize(run)
 
-        def slow(self: Traffic, *what: object) -> None:
+        def slow(self: Dispatcher, *what: object) -> None:
             begun.append(what)
             start(self, *what)  # type: ignore[arg-type]
             control.pause(run, "anna")
             time.sleep(2 * dispatch.STARTING_SECONDS)
 
-        monkeypatch.setattr(Traffic, "_start", slow)
+        monkeypatch.setattr(Dispatcher, "_start", slow)
         InstanceLoop(run).work()
         monkeypatch.undo()
         assert len(begun) == 1

@@ -88,17 +88,17 @@ def test_a_slot_that_another_rightly_took_is_still_waited_for(clocks: Clocks) ->
 def test_slots_follow_the_clock_of_the_process_once_they_are_given(clocks: Clocks) -> None:
     """A jump while a crawl runs neither brings its requests nearer together nor keeps them away."""
     hosts = Hosts("polite", register(None))
-    desk = hosts.desk(ORIGIN)
-    hosts.ready(desk, 0.0)
+    site = hosts.site(ORIGIN)
+    hosts.ready(site, 0.0)
     hosts.ask(1.0)
-    (slot,) = desk.slots
+    (slot,) = site.slots
     clocks.ahead = -HOUR
     assert -0.5 < in_seconds(slot) < 1.5
-    hosts.departed(desk)
-    hosts.landed(desk)
-    hosts.ready(desk, 0.0)
+    hosts.departed(site)
+    hosts.landed(site)
+    hosts.ready(site, 0.0)
     hosts.ask(3.0)
-    (slot,) = desk.slots or [float("nan")]
+    (slot,) = site.slots or [float("nan")]
     assert 0.9 < in_seconds(slot) < 2.5, "a second after the answer, whatever the clock says"
 
 
@@ -124,7 +124,7 @@ def test_a_silence_seen_by_a_clock_that_was_ahead_has_just_begun(clocks: Clocks,
     trouble = site_store.read([KEY])[KEY].trouble
     assert 0 < trouble.failing_for < 1 and trouble.wait <= 1.0
     hosts = Hosts("polite", register(None))
-    assert not hosts.given_up(hosts.desk(ORIGIN))
+    assert not hosts.given_up(hosts.site(ORIGIN))
 
 
 def test_a_robots_txt_of_the_future_is_asked_for_again(clocks: Clocks) -> None:

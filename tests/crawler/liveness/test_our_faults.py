@@ -198,14 +198,14 @@ def test_a_document_whose_queue_cannot_be_read_or_whose_links_cannot_be_counted_
             raise ZeroDivisionError("of ours")
         return real(self)
 
-    class Queue(web_strand.ServedQueue):
+    class Queue(web_strand.LocalQueue):
         def __init__(self, excursion: Excursion, *rest: Any) -> None:
             if excursion.title == "Unread":
                 raise ZeroDivisionError("of ours")
             super().__init__(excursion, *rest)
 
     monkeypatch.setattr(Derivation, "steps", broken)
-    monkeypatch.setattr(web_strand, "ServedQueue", Queue)
+    monkeypatch.setattr(web_strand, "LocalQueue", Queue)
     with serve({"/": Page(["/a"]), "/a": Page()}) as site:
         run = crawl(*(make_document({"url": site.url("/")}, title=name) for name in ("Good", "Unread", "Uncounted")))
     ends = Excursion.objects.filter(run=run).order_by("doc_id").values_list("title", "state", "crawled")

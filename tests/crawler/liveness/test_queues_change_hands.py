@@ -149,12 +149,12 @@ def test_an_instance_that_expands_all_that_is_stored_is_not_taken_for_dead(
     names = [f"/all/{n}" for n in range(60)]
     pages = {"/all/": Page(names)} | {name: Page(["/all/", name + "x"]) for name in names}
     pages |= {"/late/": Page(["/late/1"], delay=1.5), "/late/1": Page(["/all/"])}
-    real, rival, buried, unpacked = extract.unpack_links, Watch(), [], []
+    real, rival, declared_dead, unpacked = extract.unpack_links, Watch(), [], []
 
     def slow(packed: bytes) -> Any:
         time.sleep(0.05)
         unpacked.append(1)
-        buried.extend(rival.bury_the_dead())
+        declared_dead.extend(rival.declare_silent_dead())
         return real(packed)
 
     with serve(pages) as site:
@@ -162,7 +162,7 @@ def test_an_instance_that_expands_all_that_is_stored_is_not_taken_for_dead(
         run = started({"url": site.url("/all/"), "depth": 2}, late)
         monkeypatch.setattr(page_outcome.extract, "unpack_links", slow)
         run = go_on(run)
-    assert len(unpacked) > 30 and buried == []  # 30 of them take longer than the silence of the dead
+    assert len(unpacked) > 30 and declared_dead == []  # 30 of them take longer than the silence of the dead
     assert run.state == "finished" and faults(run) == []
     assert set(ledger(run).values()) == {"crawled", "http_4xx"}
 

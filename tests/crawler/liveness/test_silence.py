@@ -109,9 +109,9 @@ def test_the_tick_takes_nobody_for_dead_because_the_database_refused_writes(
     refusals.clock.now += AWAY
     with handlers_kept():
         watch = instances.Watch()
-        watch.bury_the_dead()
+        watch.declare_silent_dead()
         refusals.clock.now += AWAY
-        watch.bury_the_dead()
+        watch.declare_silent_dead()
     assert not lives(rival), "while the database answers, silence is death"
 
 

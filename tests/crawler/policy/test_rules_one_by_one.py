@@ -189,7 +189,7 @@ def test_a_queue_that_stands_open_is_not_opened_again() -> None:
 def test_the_living_are_not_buried() -> None:
     instance = register(None)
     watch = Watch()
-    assert watch.bury_the_dead() == watch.bury_the_dead() == []
+    assert watch.declare_silent_dead() == watch.declare_silent_dead() == []
     instance.refresh_from_db()
     assert instance.alive
 

@@ -13,7 +13,7 @@ from clearinghouse.library.models import Document
 from clearinghouse.library.services import add_document
 from crawler.engine.message_queue import claim
 from crawler.launching import control, quiet_hours
-from crawler.liveness.instances import bury, register
+from crawler.liveness.instances import declare_dead, register
 from crawler.models import Event, Excursion, Hold, Host, HostService, Instance, Run
 from crawler.runs.queries import excursions_of_document, latest_crawls
 from tests.crawler.runs.rows import Maker, fill, make_run
@@ -43,7 +43,7 @@ def test_an_interrupted_run_says_so_in_its_title_its_page_and_every_list(browser
     claim(instance, 9)
     Event.objects.create(run=run, at=timezone.now(), kind="interrupted", text="Process 1 died; …")
     address = poll_address(browser.get(f"/crawls/{run.pk}/").content)
-    assert bury(Instance.objects.get(pk=instance.pk))
+    assert declare_dead(Instance.objects.get(pk=instance.pk))
     page = browser.get(f"/crawls/{run.pk}/").content
     assert "Interrupted, resuming (2nd time)" in words(page) and title(page).startswith("(!) ")
     assert b"icon-trouble.svg" in page and b"Interrupted; it continues by itself" in page

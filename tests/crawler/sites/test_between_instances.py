@@ -19,7 +19,7 @@ from crawler.models import Host, HostService, Instance, Run
 from crawler.sites import site_state
 from crawler.sites.rate_slots import RateSlots, Want, has_turn
 from crawler.sites.site_rules import SiteRules
-from crawler.sites.site_state import Desk, Hosts
+from crawler.sites.site_state import Hosts, SiteState
 from crawler.sites.speeds import SPEEDS
 from tests.crawler.clock import Clock, stopped
 from tests.crawler.conftest import make_document
@@ -36,11 +36,11 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     return stopped(site_state, monkeypatch)
 
 
-def take_all(desks: Hosts, desk: Desk) -> int:
+def take_all(sites: Hosts, site: SiteState) -> int:
     """How many requests may go at once."""
     count = 0
-    while desks.ready(desk, time.monotonic()):
-        desks.departed(desk)
+    while sites.ready(site, time.monotonic()):
+        sites.departed(site)
         count += 1
     return count
 
@@ -77,51 +77,51 @@ def test_a_site_that_an_instance_is_done_with_is_free_for_others_while_it_is_bus
 def test_at_full_speed_a_newcomer_takes_its_share_and_the_other_gives_way_at_its_beat(clock: Clock) -> None:
     """Also where robots.txt is ignored, so that nothing else is known of the site."""
     first, second = Hosts("fast", register(None)), Hosts("fast", register(None))
-    desk = first.desk(SITE)
-    assert take_all(first, desk) == 16
-    assert take_all(second, second.desk(SITE)) == 8
+    site = first.site(SITE)
+    assert take_all(first, site) == 16
+    assert take_all(second, second.site(SITE)) == 8
     for _ in range(16):
-        first.landed(desk)
+        first.landed(site)
     clock.now += 3.0
     first.beat(clock.now)
-    assert take_all(first, desk) == 8
+    assert take_all(first, site) == 8
 
 
 def test_who_has_not_asked_a_site_for_a_while_holds_no_share_of_it(clock: Clock) -> None:
     first, second = Hosts("fast", register(None)), Hosts("fast", register(None))
-    first.desk(SITE)
-    desk = second.desk(SITE)
+    first.site(SITE)
+    site = second.site(SITE)
     for _ in range(2):
         clock.now += 3.0
         first.beat(clock.now)
-        second.departed(desk)
-        second.landed(desk)
+        second.departed(site)
+        second.landed(site)
         second.beat(clock.now)
-    assert take_all(second, desk) == 16 and HostService.objects.count() == 1
+    assert take_all(second, site) == 16 and HostService.objects.count() == 1
 
 
 @proves("rule 11")
 def test_fewer_connections_than_instances_are_never_exceeded_and_go_round(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(SPEEDS, "fast", (0.0, 2))
     crowd = [Hosts("fast", register(None)) for _ in range(3)]
-    desks = [one.desk(SITE) for one in crowd]
-    for one, desk in zip(crowd, desks, strict=True):
+    sites = [one.site(SITE) for one in crowd]
+    for one, site in zip(crowd, sites, strict=True):
         one.beat(time.monotonic())
-        assert desk.shared == 3
+        assert site.shared == 3
     now, served, flying = 2_000_000_000.0, Counter[int](), [0, 0, 0]
     for name in ("time", "monotonic"):
         monkeypatch.setattr(site_state.time, name, lambda: now)
     monkeypatch.setattr(rows_clock, "_asked", lambda: now)
     for step in range(400):  # tenths of a second; each request takes one
         now += 0.1
-        for number, (one, desk) in enumerate(zip(crowd, desks, strict=True)):
+        for number, (one, site) in enumerate(zip(crowd, sites, strict=True)):
             for _ in range(flying[number]):
-                one.landed(desk)
+                one.landed(site)
             flying[number] = 0
-        for number, (one, desk) in enumerate(zip(crowd, desks, strict=True)):
-            one.ready(desk, time.monotonic())
+        for number, (one, site) in enumerate(zip(crowd, sites, strict=True)):
+            one.ready(site, time.monotonic())
             one.ask(step + 1.0)
-            flying[number] = take_all(one, desk)
+            flying[number] = take_all(one, site)
             served[number] += flying[number]
         assert sum(flying) <= 2
     assert min(served.values()) >= 80, served
@@ -138,7 +138,7 @@ def test_turns_go_round_also_where_a_site_is_asked_every_second_second() -> None
 @proves("rule 11", "D24")
 def test_a_running_rival_hears_that_a_site_asked_for_time(clock: Clock) -> None:
     first, second = Hosts("fast", register(None)), Hosts("fast", register(None))
-    theirs, ours = first.desk(SITE), second.desk(SITE)
+    theirs, ours = first.site(SITE), second.site(SITE)
     first.leave_alone(theirs, 60.0)
     first.save()
     clock.now += 3.0
@@ -149,7 +149,7 @@ def test_a_running_rival_hears_that_a_site_asked_for_time(clock: Clock) -> None:
 @proves("D24")
 def test_nobody_shortens_the_time_another_was_asked_for(clock: Clock) -> None:
     first, second = Hosts("fast", register(None)), Hosts("fast", register(None))
-    theirs, ours = first.desk(SITE), second.desk(SITE)
+    theirs, ours = first.site(SITE), second.site(SITE)
     first.leave_alone(theirs, 100.0)
     first.save()
     until = Host.objects.get(key=KEY).wait_until
@@ -163,7 +163,7 @@ def test_nobody_shortens_the_time_another_was_asked_for(clock: Clock) -> None:
 
 def test_a_rival_probes_a_site_that_answered_somebody(clock: Clock) -> None:
     first, second = Hosts("fast", register(None)), Hosts("fast", register(None))
-    theirs, ours = first.desk(SITE), second.desk(SITE)
+    theirs, ours = first.site(SITE), second.site(SITE)
     for _ in range(5):
         first.silent(theirs, "timeout")
     clock.now += 400
@@ -183,9 +183,9 @@ def test_what_is_under_way_is_forgotten_with_the_memory_of_it(monkeypatch: pytes
     """The database was away: the answers of before never come, and their places must not stay taken."""
     with serve({"/": Page()}) as site:
         crawl = InstanceLoop(begun({"url": site.url("/")}, speed="polite"))
-        desks = crawl.strand.dispatch.hosts
-        desks._free(desks.desk(site.address), 0.0)
-        desks.ask(time.monotonic())
+        sites = crawl.strand.dispatch.hosts
+        sites._free(sites.site(site.address), 0.0)
+        sites.ask(time.monotonic())
         assert HostService.objects.get(instance=crawl.row).flying == 1
 
         def away() -> bool:
@@ -210,7 +210,7 @@ def test_many_sites_cost_no_query_each(speed: str, clock: Clock) -> None:
             own.meet(sites)
         with CaptureQueriesContext(connections[WEBCRAWL]) as beaten:
             own.beat(clock.now)
-        assert {own.desk(site).shared for site in sites} == {2}
+        assert {own.site(site).shared for site in sites} == {2}
         counts.append((len(met), len(beaten)))
         own.leave()
         Instance.objects.filter(pk=own._pace._instance_id).update(alive=False)

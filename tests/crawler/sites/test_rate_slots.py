@@ -45,7 +45,7 @@ def politely(*points: dict[str, Any], **options: Any) -> Run:
     initialize(run)
     crawl = InstanceLoop(run)
     crawl.work()
-    assert {desk.flying for desk in crawl.strand.dispatch.hosts._desks.values()} == {0}
+    assert {site.flying for site in crawl.strand.dispatch.hosts._sites.values()} == {0}
     run.refresh_from_db()
     return run
 

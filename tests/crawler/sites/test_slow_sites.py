@@ -41,81 +41,81 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 
 @proves("rule 11", "D1")
 def test_a_silent_site_is_probed_alone_and_less_and_less_often(clock: Clock) -> None:
-    desks = Hosts("fast", register(None))
-    desk = desks.desk(SITE)
+    sites = Hosts("fast", register(None))
+    site = sites.site(SITE)
     for _ in range(BREAKER):
-        assert desks.ready(desk, clock.now)
-        desks.silent(desk, "timeout")
+        assert sites.ready(site, clock.now)
+        sites.silent(site, "timeout")
     waits = []
     for _ in range(14):
-        assert not desks.ready(desk, clock.now)
-        waits.append(desk.next_at - clock.now)
-        clock.now = desk.next_at
-        assert desks.ready(desk, clock.now)
-        desks.departed(desk)
-        assert not desks.ready(desk, clock.now), "one probe at a time"
-        desks.landed(desk)
-        desks.silent(desk, "timeout")
+        assert not sites.ready(site, clock.now)
+        waits.append(site.next_at - clock.now)
+        clock.now = site.next_at
+        assert sites.ready(site, clock.now)
+        sites.departed(site)
+        assert not sites.ready(site, clock.now), "one probe at a time"
+        sites.landed(site)
+        sites.silent(site, "timeout")
     assert all(earlier <= later for earlier, later in pairwise(waits)) and waits[0] == 1.0
     assert waits[-1] == LONGEST_PROBE == 600.0
-    desks.answered(desk)
-    clock.now = desk.next_at
-    assert desks.ready(desk, clock.now) and not desk.down_since
+    sites.answered(site)
+    clock.now = site.next_at
+    assert sites.ready(site, clock.now) and not site.down_since
 
 
 @proves("rule 11")
 def test_after_our_patience_a_site_is_given_up_and_not_before(clock: Clock) -> None:
-    desks = Hosts("fast", register(None))
-    desk = desks.desk(SITE)
+    sites = Hosts("fast", register(None))
+    site = sites.site(SITE)
     for _ in range(BREAKER):
-        desks.silent(desk, "connect_failed")
-    clock.now += desks.patience - 1
-    assert not desks.given_up(desk)
+        sites.silent(site, "connect_failed")
+    clock.now += sites.patience - 1
+    assert not sites.given_up(site)
     clock.now += 2
-    assert desks.given_up(desk) and desks.patience == 1800.0
+    assert sites.given_up(site) and sites.patience == 1800.0
 
 
 @proves("rule 11")
 def test_requests_that_fail_together_are_one_failure(clock: Clock) -> None:
-    desks = Hosts("fast", register(None))
-    desk = desks.desk(SITE)
+    sites = Hosts("fast", register(None))
+    site = sites.site(SITE)
     for _ in range(16):
-        desks.departed(desk)
+        sites.departed(site)
     for _ in range(16):
         clock.now += 0.001
-        desks.landed(desk)
-        desks.silent(desk, "connect_failed")
-    assert desk.next_at - clock.now <= 1.0
+        sites.landed(site)
+        sites.silent(site, "connect_failed")
+    assert site.next_at - clock.now <= 1.0
 
 
 def test_a_site_that_answers_after_a_silence_is_asked_at_once_again(clock: Clock) -> None:
-    desks = Hosts("fast", register(None))
-    desk = desks.desk(SITE)
+    sites = Hosts("fast", register(None))
+    site = sites.site(SITE)
     for _ in range(BREAKER):
-        desks.departed(desk)
-        desks.silent(desk, "timeout")
+        sites.departed(site)
+        sites.silent(site, "timeout")
     for _ in range(BREAKER):
-        desks.landed(desk)
-    desks.answered(desk)  # one that was under way when the others failed
-    assert desks.ready(desk, clock.now)
+        sites.landed(site)
+    sites.answered(site)  # one that was under way when the others failed
+    assert sites.ready(site, clock.now)
 
 
 def test_an_heir_knows_since_when_a_site_is_silent(clock: Clock) -> None:
     first = Hosts("fast", register(None))
-    desk = first.desk(SITE)
+    site = first.site(SITE)
     for _ in range(BREAKER):
-        first.silent(desk, "timeout")
+        first.silent(site, "timeout")
     first.save()
     heir = Hosts("fast", register(None))
-    desk = heir.desk(SITE)
-    assert not heir.ready(desk, clock.now) and heir.ready(desk, clock.now + 1.0), "the next probe is due then"
+    site = heir.site(SITE)
+    assert not heir.ready(site, clock.now) and heir.ready(site, clock.now + 1.0), "the next probe is due then"
     clock.now += heir.patience + 1
-    assert not heir.given_up(desk), "nothing was asked for yet by this one"
-    heir.silent(desk, "connect_failed")
-    assert heir.given_up(desk)
+    assert not heir.given_up(site), "nothing was asked for yet by this one"
+    heir.silent(site, "connect_failed")
+    assert heir.given_up(site)
     row = Host.objects.get()
     assert row.failing_since and row.probe_reason == "timeout"
-    heir.answered(desk)
+    heir.answered(site)
     heir.save()
     row.refresh_from_db()
     assert (row.failing_since, row.probe_reason, row.wait_until) == (0, "", 0)
@@ -123,16 +123,16 @@ def test_an_heir_knows_since_when_a_site_is_silent(clock: Clock) -> None:
 
 def test_a_silence_of_last_week_is_not_held_against_a_site(clock: Clock) -> None:
     first = Hosts("fast", register(None))
-    desk = first.desk(SITE)
+    site = first.site(SITE)
     for _ in range(BREAKER):
-        first.silent(desk, "timeout")
+        first.silent(site, "timeout")
     first.save()
     week = time.time() - 7 * 86_400
     Host.objects.update(failing_since=week, wait_until=week + 60)
     later = Hosts("fast", register(None))
-    desk = later.desk(SITE)
-    later.silent(desk, "timeout")
-    assert later.ready(desk, clock.now) and not later.given_up(desk)
+    site = later.site(SITE)
+    later.silent(site, "timeout")
+    assert later.ready(site, clock.now) and not later.given_up(site)
     later.save()
     assert Host.objects.get().failing_since == 0, "screens do not say it either"
 
@@ -190,12 +190,12 @@ def test_an_unknown_name_fails_at_once_and_a_silent_name_server_is_waited_for(
 
 @proves("rule 11")
 def test_of_a_robots_txt_only_what_is_read_is_kept_and_not_in_memory(clock: Clock) -> None:
-    desks = Hosts("fast", register(None))
-    desk = desks.desk(SITE)
-    SiteRules(desks, None, ignored=False).answered(desk, 200, b"User-agent: *\nDisallow: /x\n" + b"# more\n" * 200_000)
-    desks.save()
-    assert READ_AT_MOST - 10 < len(Host.objects.get().robots_text) <= READ_AT_MOST and desk.fresh_robots is None
-    heir = Hosts("fast", register(None)).desk(SITE)
+    sites = Hosts("fast", register(None))
+    site = sites.site(SITE)
+    SiteRules(sites, None, ignored=False).answered(site, 200, b"User-agent: *\nDisallow: /x\n" + b"# more\n" * 200_000)
+    sites.save()
+    assert READ_AT_MOST - 10 < len(Host.objects.get().robots_text) <= READ_AT_MOST and site.fresh_robots is None
+    heir = Hosts("fast", register(None)).site(SITE)
     assert heir.robots is not None and not heir.robots.allowed(SITE + "/x")[0] and heir.fresh_robots is None
 
 
