@@ -4,10 +4,12 @@ vectors into a table with a GIN index, as the product has one.
 Called by: propagation.
 """
 
+import os
 import time
 from pathlib import Path
 
-from clearinghouse.search.backends import postgres_text as index
+import django
+
 from tests.bench import ground
 
 _VERSIONS = (
@@ -33,15 +35,24 @@ _COPIES = (
         "published_interval (published_id, doc_id, gen_from, gen_to)",
     ),
 )
-_WORDS = " || ".join(
-    f"setweight(to_tsvector('{index._CONFIG}', {name}), '{index._CLASSES[name]}')" for name in index._ORDER
-)
-_INDEX = (
-    *index._SETUP,
-    "SET default_toast_compression = lz4",
-    "CREATE TABLE plain_index (published_id bigint PRIMARY KEY, words tsvector NOT NULL)",
-    "CREATE INDEX plain_index_words ON plain_index USING gin (words)",
-)
+
+
+def _index() -> list[str]:
+    """The statements that make the index, and fill it."""
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "clearinghouse.settings")
+    django.setup()
+    from clearinghouse.search.backends import postgres_text as index
+
+    words = " || ".join(
+        f"setweight(to_tsvector('{index._CONFIG}', {name}), '{index._CLASSES[name]}')" for name in index._ORDER
+    )
+    return [
+        *index._SETUP,
+        "SET default_toast_compression = lz4",
+        "CREATE TABLE plain_index (published_id bigint PRIMARY KEY, words tsvector NOT NULL)",
+        "CREATE INDEX plain_index_words ON plain_index USING gin (words)",
+        f"INSERT INTO plain_index SELECT published_id, {words} FROM published_version",
+    ]
 
 
 def plain(var: Path, empty: Path) -> tuple[float, float]:
@@ -61,8 +72,9 @@ def plain(var: Path, empty: Path) -> tuple[float, float]:
                     for data in read:
                         write.write(data)
         copied = time.perf_counter() - began
-        for statement in _INDEX:
+        *setup, fill = _index()
+        for statement in setup:
             there.execute(statement)
         began = time.perf_counter()
-        there.execute(f"INSERT INTO plain_index SELECT published_id, {_WORDS} FROM published_version")
+        there.execute(fill)
         return copied, time.perf_counter() - began

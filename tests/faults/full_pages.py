@@ -23,11 +23,11 @@ PASSWORD = "correct horse battery"
 PEOPLE = f"""
 import django; django.setup()
 from django.contrib.auth import get_user_model
-from clearinghouse.accounts import keys
+from clearinghouse.accounts.keys import api_keys
 from clearinghouse.accounts.models import Person, Role
 user = get_user_model().objects.create_user("ann", password={PASSWORD!r})
 Person.objects.create(user=user, role=Role.ADMINISTRATOR)
-print(keys.create(user, "a program")[1])
+print(api_keys.create(user, "a program")[1])
 """
 READ = (
     "/", "/documents/", "/documents/1/", "/documents/1/crawl-points/", "/documents/1/notes/", "/documents/1/history/",

@@ -67,12 +67,12 @@ import json
 from django.contrib.auth import get_user_model
 from django.db import connections
 from django.test import Client
-from clearinghouse.accounts import keys
+from clearinghouse.accounts.keys import api_keys
 from clearinghouse.accounts.models import Person, Role
 from clearinghouse.library import services
 user = get_user_model().objects.create_user("ann", password={full_pages.PASSWORD!r})
 Person.objects.create(user=user, role=Role.ADMINISTRATOR)
-key = keys.create(user, "a program")[1]
+key = api_keys.create(user, "a program")[1]
 document = services.add_document("Measures")
 browser = Client(raise_request_exception=False)
 browser.force_login(user)

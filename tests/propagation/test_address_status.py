@@ -103,7 +103,7 @@ def test_what_left_says_when(ask: Any, world: World, published: Document) -> Non
     for _ in range(2):
         world.run(published, {"": "start"}, also={"1.html": ("failed", "http_4xx", 404)})
     propagate(accepted_losses=[published.pk])
-    assert "showed it until generation 2 took it away." in ask(f"{ROOT}1.html")
+    assert "showed it until generation 2 removed it." in ask(f"{ROOT}1.html")
 
 
 def test_a_page_outside_the_index_is_noticed(ask: Any, published: Document) -> None:

@@ -331,8 +331,8 @@ def test_t48_a_busy_database_makes_no_page_late(house: House) -> None:
 def test_t48_nor_does_it_make_a_program_late(house: House) -> None:
     """The last use of its key is left out: it waited for the writer, and was answered "database is locked"."""
     house.manage("load_demo")
-    made = "from django.contrib.auth import get_user_model as m; from clearinghouse.accounts import keys;"
-    made += 'print(keys.create(m().objects.get(username="developer"), "test")[1])'
+    made = "from django.contrib.auth import get_user_model as m; from clearinghouse.accounts.keys import api_keys;"
+    made += 'print(api_keys.create(m().objects.get(username="developer"), "test")[1])'
     key = house.run("shell", "-c", made).stdout.split()[-1]
     address = house.start_web()
     with closing(sqlite3.connect(house.folder / "doc_library.sqlite3", isolation_level=None)) as other:

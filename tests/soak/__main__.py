@@ -45,7 +45,7 @@ _FILL = """
 import json, sys
 import django; django.setup()
 from django.contrib.auth import get_user_model
-from clearinghouse.accounts import keys
+from clearinghouse.accounts.keys import api_keys
 from clearinghouse.accounts.models import Person, Role
 from clearinghouse.library.services import add_document
 from crawlpoints.services import add_crawl_point
@@ -57,7 +57,7 @@ for root, second in sites:
     document = add_document("Measures of " + root)
     points = [add_crawl_point(document, {"url": url, "root": root, "depth": "50"})[0].pk for url in (root, second)]
     made.append([document.pk, points])
-print(json.dumps([keys.create(user, "soak")[1], made]))
+print(json.dumps([api_keys.create(user, "soak")[1], made]))
 """
 
 
