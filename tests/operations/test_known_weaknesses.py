@@ -47,7 +47,7 @@ def test_versions_are_compared_as_numbers(here: str, least: str, old: bool) -> N
 def test_each_says_what_is_installed_and_where_it_is_mended() -> None:
     assert weak({"urllib3": "2.6.3", "django": "5.2.19"}) == [
         "urllib3 2.6.3: CVE-2026-44432, CVE-2026-44431: limits of unpacking are passed by, headers go along; "
-        "mended in 2.7.0"
+        "fixed in 2.7.0"
     ]
 
 
