@@ -2,7 +2,7 @@
 
 Starts a throw-away cluster, names four databases of it as CLEARINGHOUSE_DB…, and runs pytest with this module as a
 plugin. Without arguments it runs every folder in which tests use the databases of their own process; --short runs a
-choice of files. The houses of flow and browser have their databases there, too. Tests of faults, adoption, health and
+choice of files. The houses of flow and browser have their databases there, too. Tests of faults, adoption, upkeep and
 deployment choose their databases themselves, and have their part on PostgreSQL in the ordinary suite.
 
 The plugin gives tests what they have on SQLite: a test begins with the ids the one before it began with, and what
@@ -22,12 +22,13 @@ from pytest_django.plugin import blocking_manager_key
 from tests import postgres, suite
 
 ALIASES = ("default", "webcrawl", "primary", "backup")
-FOLDERS = ("access", "api", "browser", "crawler", "crawlpoints", "flow", "index", "library", "oracle", "propagation",
-           "search", "security", "unit/test_logs.py")  # fmt: skip
+FOLDERS = ("accounts", "api", "browser", "crawler", "crawlpoints", "flow", "library", "operations", "oracle",
+           "propagation", "search", "security", "web", "word_index")  # fmt: skip
+THEIR_OWN = tuple(f"crawler/upkeep/test_{name}.py" for name in ("backup", "doctor", "health_for_machines", "prune"))
 ALREADY_THERE = "tests/flow/test_on_postgres.py"  # what it repeats of flow is run as a whole here
 # What only a server does: fences and locks, a ledger counted again, generations and the switch, search. The whole path
 # through processes of its own stands in flow/test_on_postgres.py, which the ordinary suite runs too.
-SHORT = ("crawler/test_fences.py", "crawler/test_ledger_check.py", "propagation/test_generations.py",
+SHORT = ("crawler/liveness/test_fences.py", "crawler/ledger/test_ledger_check.py", "propagation/test_generations.py",
          "search/test_engine.py")  # fmt: skip
 # The transaction around a test stays open in all four databases, also in those that the test leaves alone.
 _PATIENT = "&options=-c%20idle_in_transaction_session_timeout%3D0"
@@ -48,6 +49,7 @@ def main(lanes: str, arguments: list[str]) -> int:
     chosen = [word for word in arguments if word != "--short"]
     if short or not any(word.startswith("tests/") for word in chosen):
         chosen += [f"tests/{name}" for name in (SHORT if short else FOLDERS)]
+        chosen += [f"--ignore=tests/{name}" for name in THEIR_OWN]
     server, begun = postgres.Server(folder), time.monotonic()
     try:
         os.environ.update({f"CLEARINGHOUSE_{key}": server.url(name) + _PATIENT for key, name in postgres.NAMES.items()})
