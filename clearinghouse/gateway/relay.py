@@ -47,7 +47,7 @@ def passed_on(headers: Headers) -> Headers:
     return [(name, value) for name, value in headers if name not in _OF_A_CONNECTION | named]
 
 
-class Exchange:
+class RelayedRequest:
     """begin() gives the head of the answer, pieces() its body; close() it in any case."""
 
     def __init__(self, visitor: VisitorAddress, request: h11.Request, body: BufferedBody) -> None:

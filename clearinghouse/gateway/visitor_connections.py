@@ -16,7 +16,7 @@ import h11
 from .. import env
 from ..web import body_limits
 from .buffered_body import PIECE, BufferedBody
-from .relay import Exchange, Headers, NoAnswer, VisitorAddress, passed_on
+from .relay import Headers, NoAnswer, RelayedRequest, VisitorAddress, passed_on
 from .request_turns import Key, RequestTurns
 from .routes import GROUPS, group_of
 
@@ -187,7 +187,7 @@ class Front:
 
     async def _answered(self, visit: VisitorConnection, request: h11.Request, body: BufferedBody) -> None:
         group = group_of(request.target)
-        exchange, taken = Exchange(visit.visitor, request, body), None
+        exchange, taken = RelayedRequest(visit.visitor, request, body), None
         try:
             try:
                 async with self._turns[group].one(visit.key(request), TURN_SECONDS):
@@ -210,7 +210,7 @@ class Front:
                 taken.cancel()
             exchange.close()
 
-    async def _hand_on(self, visit: VisitorConnection, head: h11.Response, exchange: Exchange) -> None:
+    async def _hand_on(self, visit: VisitorConnection, head: h11.Response, exchange: RelayedRequest) -> None:
         headers = passed_on(list(head.headers))
         await self._write(visit, h11.Response(status_code=head.status_code, reason=head.reason, headers=headers))
         async for piece in exchange.pieces():

@@ -10,8 +10,8 @@ from django.views.decorators.http import require_safe
 from clearinghouse import __version__
 
 from .addresses import ADDRESSES
+from .api_dispatch import REQUESTS_A_MINUTE
 from .contract import Operation
-from .dispatch import REQUESTS_A_MINUTE
 from .response_fields import TEXT, Schema, list_of
 
 BASE = "/api/v1/"

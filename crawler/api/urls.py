@@ -4,7 +4,7 @@ from django.urls import path
 
 from . import openapi
 from .addresses import ADDRESSES
-from .dispatch import nothing_here, view_of
+from .api_dispatch import nothing_here, view_of
 
 urlpatterns = [
     path("docs/", openapi.page, name="api-docs"),

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from clearinghouse.accounts.keys import api_keys
 from clearinghouse.library.models import Document
-from crawler.api import dispatch
+from crawler.api import api_dispatch
 from crawler.api.addresses import ADDRESSES
 from crawler.api.openapi import openapi
 from crawler.launching.launch import snapshot_of
@@ -74,7 +74,7 @@ def _allowed(schema: dict[str, Any]) -> st.SearchStrategy[Any]:
 
 @pytest.fixture
 def client(administrator: Any, monkeypatch: pytest.MonkeyPatch) -> Client:
-    monkeypatch.setattr(dispatch, "_RATE", dispatch.Rate(10**9))
+    monkeypatch.setattr(api_dispatch, "_RATE", api_dispatch.Rate(10**9))
     _, text = api_keys.create(administrator, "test")
     return Client(headers={"Authorization": f"Bearer {text}"}, raise_request_exception=False)
 

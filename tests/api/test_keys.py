@@ -11,7 +11,7 @@ from django.utils import timezone
 from clearinghouse.accounts.keys import api_keys
 from clearinghouse.accounts.models import ApiKey
 from clearinghouse.audit.models import Entry
-from crawler.api import dispatch
+from crawler.api import api_dispatch
 from tests.people import PASSWORD
 
 pytestmark = pytest.mark.django_db(databases=["default", "webcrawl"])
@@ -115,7 +115,7 @@ def test_the_last_use_is_noted_at_most_once_a_minute(editor: Any, django_assert_
 def test_who_asks_too_often_waits_and_others_do_not(
     program: Any, editor: Any, reader: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(dispatch, "_RATE", dispatch.Rate(3))
+    monkeypatch.setattr(api_dispatch, "_RATE", api_dispatch.Rate(3))
     asks = program(editor).ask
     answers = [asks("GET", "me/")[0] for _ in range(8)]
     assert 429 in answers

@@ -84,13 +84,13 @@ def _filled(value: Any, given: dict[str, Any]) -> Any:
 @contextmanager
 def no_limit_of_requests(most: int = 10**9) -> Iterator[None]:
     """The record asks more in a minute than a person may."""
-    from crawler.api import dispatch
+    from crawler.api import api_dispatch
 
-    usual, dispatch._RATE = dispatch._RATE, dispatch.Rate(most)
+    usual, api_dispatch._RATE = api_dispatch._RATE, api_dispatch.Rate(most)
     try:
         yield
     finally:
-        dispatch._RATE = usual
+        api_dispatch._RATE = usual
 
 
 def _of_all(programs: Programs) -> dict[str, Any]:
